@@ -1,0 +1,16 @@
+# Packages, in config mode where the distributions ship one.
+find_package(Threads REQUIRED)
+# Debian has no config file for Protobuf; a newer one does. Before gRPC, which looks for it itself.
+find_package(Protobuf CONFIG QUIET)
+if(NOT Protobuf_FOUND)
+  find_package(Protobuf REQUIRED)
+endif()
+find_package(gRPC CONFIG REQUIRED)
+find_package(absl CONFIG REQUIRED)
+find_package(prometheus-cpp CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(hwy CONFIG REQUIRED)
+if(NORMD_BUILD_TESTS)
+  find_package(GTest CONFIG REQUIRED)
+  find_package(nlohmann_json CONFIG REQUIRED)
+endif()
