@@ -85,6 +85,8 @@ class ServerProcess:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise ServerError(f"{arguments[0]}: {error.strerror}") from error
         self.pid = self._process.pid
+        self.exit_code: int | None = None  # set by stop() and kill()
+        self._last_log = ""
         try:
             ports = self._wait_ready(port_file, start_timeout_s)
         except BaseException:
@@ -98,8 +100,8 @@ class ServerProcess:
         self.metrics_url = f"http://{ports['metrics']}/metrics" if ports.get("metrics") else ""
 
     def log(self) -> str:
-        """What the server has written so far."""
-        return self._log.read_text(errors="replace") if self._log.exists() else ""
+        """What the server has written so far; all of it once it has ended."""
+        return self._log.read_text(errors="replace") if self._log.exists() else self._last_log
 
     def running(self) -> bool:
         return self._process.poll() is None
@@ -112,7 +114,8 @@ class ServerProcess:
         if self.running():
             self._process.send_signal(how)
         try:
-            return self._process.wait(timeout_s)
+            self.exit_code = self._process.wait(timeout_s)
+            return self.exit_code
         except subprocess.TimeoutExpired:
             raise ServerError(
                 f"pid {self.pid} was still running {timeout_s} s after {how.name}\n{self.log()}"
@@ -124,7 +127,8 @@ class ServerProcess:
         """Ends the server if it still runs and removes its files."""
         if self.running():
             self._process.kill()
-            self._process.wait()
+        self.exit_code = self._process.wait()
+        self._last_log = self.log()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> ServerProcess:
