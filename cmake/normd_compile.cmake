@@ -11,6 +11,7 @@ endif()
 set(NORMD_SANITIZE "" CACHE STRING "Sanitizers for all of our code, such as address,undefined")
 if(NORMD_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${NORMD_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
   add_link_options(-fsanitize=${NORMD_SANITIZE})
 endif()
@@ -26,3 +27,9 @@ target_compile_options(
             -Wshadow
             -Werror>
             $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>)
+
+option(NORMD_TIDY "Run clang-tidy on our own code, findings are errors" OFF)
+if(NORMD_TIDY)
+  find_program(NORMD_CLANG_TIDY clang-tidy REQUIRED)
+  set(CMAKE_CXX_CLANG_TIDY ${NORMD_CLANG_TIDY} --quiet --warnings-as-errors=*)
+endif()
