@@ -71,8 +71,8 @@ class Telemetry : public prometheus::Collectable {
   // Requests and bytes that wait for the device, as differences.
   void Queued(int delta_requests, int64_t delta_bytes);
 
-  // The device, its measured copy (bytes read plus bytes written) and whether it works. Once, before
-  // the first request; afterwards only `up` changes.
+  // The device, its measured copy (bytes read plus bytes written) and whether it works. Once,
+  // before the first request; afterwards only `up` changes.
   void SetDevice(const DeviceInfo& info, double copy_bytes_per_second);
   void SetDeviceUp(bool up);
 
