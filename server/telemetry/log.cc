@@ -68,7 +68,7 @@ void AppendTextValue(std::string_view value, std::string& out) {
 }
 
 std::string FormatText(std::string_view time, LogLevel level, std::string_view event,
-                       std::initializer_list<LogField> fields) {
+                       std::span<const LogField> fields) {
   std::string line = absl::StrFormat("%s %s %s", time, Name(level), event);
   for (const LogField& field : fields) {
     line += ' ';
@@ -89,7 +89,7 @@ void AppendJsonMember(std::string_view key, std::string_view value, std::string&
 }  // namespace
 
 std::string FormatLogLine(LogFormat format, std::string_view time, LogLevel level,
-                          std::string_view event, std::initializer_list<LogField> fields) {
+                          std::string_view event, std::span<const LogField> fields) {
   if (format == LogFormat::kText) return FormatText(time, level, event, fields);
   std::string line = "{";
   AppendJsonMember("time", time, line);
@@ -107,6 +107,10 @@ void SetUpLog(const LogOptions& options) {
 bool LogsAt(LogLevel level) { return Logger().should_log(ToSpdlog(level)); }
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+  LogFields(level, event, {fields.begin(), fields.size()});
+}
+
+void LogFields(LogLevel level, std::string_view event, std::span<const LogField> fields) {
   if (!LogsAt(level)) return;
   const std::string time =
       absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::Now(), absl::UTCTimeZone());

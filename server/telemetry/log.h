@@ -9,8 +9,10 @@
 #define NORMD_SERVER_TELEMETRY_LOG_H_
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 
@@ -26,8 +28,9 @@ struct LogOptions {
 
 struct LogField {
   LogField(std::string_view field, std::string_view text) : key(field), value(text) {}
-  LogField(std::string_view field, const absl::AlphaNum& number)
-      : key(field), value(number.data(), number.size()) {}
+  template <typename Number>
+    requires std::is_arithmetic_v<Number>
+  LogField(std::string_view field, Number number) : key(field), value(absl::StrCat(number)) {}
 
   std::string_view key;
   std::string value;
@@ -38,13 +41,14 @@ void SetUpLog(const LogOptions& options);
 
 bool LogsAt(LogLevel level);
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
+void LogFields(LogLevel level, std::string_view event, std::span<const LogField> fields);
 
 // Writes out what is buffered; before the process ends without unwinding.
 void FlushLog();
 
 // The line that Log writes, without its end. Pure.
 std::string FormatLogLine(LogFormat format, std::string_view time, LogLevel level,
-                          std::string_view event, std::initializer_list<LogField> fields);
+                          std::string_view event, std::span<const LogField> fields);
 
 // An id that a caller can be given for an error whose details stay in the log: unique in this
 // process and, by a random half, across restarts.

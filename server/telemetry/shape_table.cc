@@ -22,8 +22,8 @@ size_t OtherIndex(const NormSpec& spec) {
 
 }  // namespace
 
-Shape::Shape(size_t op_index, Direction shape_direction, DataType shape_dtype, int64_t shape_width,
-             int shape_row_class)
+ShapeMetrics::ShapeMetrics(size_t op_index, Direction shape_direction, DataType shape_dtype,
+                           int64_t shape_width, int shape_row_class)
     : op(op_index),
       direction(shape_direction),
       dtype(shape_dtype),
@@ -40,31 +40,31 @@ ShapeTable::ShapeTable(int max_shapes)
 
 ShapeTable::~ShapeTable() = default;
 
-Shape& ShapeTable::Find(const NormSpec& spec, int64_t rows) {
+ShapeMetrics& ShapeTable::Find(const NormSpec& spec, int64_t rows) {
   const int row_class = RowClass(rows);
   const uint64_t key = KeyOf(spec, row_class);
   for (uint64_t i = absl::HashOf(key);; ++i) {
     Slot& slot = slots_[i & mask_];
-    Shape* const shape = slot.shape.load(std::memory_order_acquire);
+    ShapeMetrics* const shape = slot.shape.load(std::memory_order_acquire);
     if (shape == nullptr) return Insert(key, spec, row_class);
     if (slot.key == key) return *shape;
   }
 }
 
-Shape& ShapeTable::Insert(uint64_t key, const NormSpec& spec, int row_class) {
+ShapeMetrics& ShapeTable::Insert(uint64_t key, const NormSpec& spec, int row_class) {
   // Without the lock first: a full table stays full, and strangers to it must not queue up here.
   if (size() >= max_shapes_) return Other(spec);
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     uint64_t i = absl::HashOf(key);
-    Shape* shape = nullptr;
+    ShapeMetrics* shape = nullptr;
     while ((shape = slots_[i & mask_].shape.load(std::memory_order_acquire)) != nullptr) {
       if (slots_[i & mask_].key == key) return *shape;
       ++i;
     }
     if (size() < max_shapes_) {
-      shapes_.push_back(std::make_unique<Shape>(OpIndex(spec), spec.direction, spec.dtype,
-                                                spec.width, row_class));
+      shapes_.push_back(std::make_unique<ShapeMetrics>(OpIndex(spec), spec.direction, spec.dtype,
+                                                       spec.width, row_class));
       slots_[i & mask_].key = key;
       slots_[i & mask_].shape.store(shapes_.back().get(), std::memory_order_release);
       size_.fetch_add(1, std::memory_order_release);
@@ -74,23 +74,23 @@ Shape& ShapeTable::Insert(uint64_t key, const NormSpec& spec, int row_class) {
   return Other(spec);
 }
 
-Shape& ShapeTable::Other(const NormSpec& spec) {
+ShapeMetrics& ShapeTable::Other(const NormSpec& spec) {
   overflowed_.fetch_add(1, std::memory_order_relaxed);
-  std::atomic<Shape*>& other = others_[OtherIndex(spec)];
-  Shape* shape = other.load(std::memory_order_acquire);
+  std::atomic<ShapeMetrics*>& other = others_[OtherIndex(spec)];
+  ShapeMetrics* shape = other.load(std::memory_order_acquire);
   if (shape != nullptr) return *shape;
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   shape = other.load(std::memory_order_acquire);
   if (shape != nullptr) return *shape;
-  shapes_.push_back(
-      std::make_unique<Shape>(OpIndex(spec), spec.direction, spec.dtype, Shape::kOther, 0));
+  shapes_.push_back(std::make_unique<ShapeMetrics>(OpIndex(spec), spec.direction, spec.dtype,
+                                                   ShapeMetrics::kOther, 0));
   other.store(shapes_.back().get(), std::memory_order_release);
   return *shapes_.back();
 }
 
-std::vector<const Shape*> ShapeTable::Shapes() const {
-  absl::MutexLock lock(&mutex_);
-  std::vector<const Shape*> shapes;
+std::vector<const ShapeMetrics*> ShapeTable::Shapes() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const ShapeMetrics*> shapes;
   shapes.reserve(shapes_.size());
   for (const auto& shape : shapes_) shapes.push_back(shape.get());
   return shapes;

@@ -9,20 +9,19 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "kernels/norm_spec.h"
 #include "server/telemetry/histogram.h"
 
 namespace normd {
 
-struct Shape {
+struct ShapeMetrics {
   static constexpr int64_t kOther = 0;  // as width
 
-  Shape(size_t op_index, Direction shape_direction, DataType shape_dtype, int64_t shape_width,
-        int shape_row_class);
+  ShapeMetrics(size_t op_index, Direction shape_direction, DataType shape_dtype,
+               int64_t shape_width, int shape_row_class);
 
   size_t op;  // index of kOpLabels
   Direction direction;
@@ -38,10 +37,10 @@ class ShapeTable {
   explicit ShapeTable(int max_shapes);
   ~ShapeTable();
 
-  Shape& Find(const NormSpec& spec, int64_t rows);
+  ShapeMetrics& Find(const NormSpec& spec, int64_t rows);
 
   // Every shape seen, in order of appearance, then those that stand for others.
-  std::vector<const Shape*> Shapes() const;
+  std::vector<const ShapeMetrics*> Shapes() const;
   // Shapes with series of their own.
   int64_t size() const { return size_.load(std::memory_order_acquire); }
   // Observations that were counted under "other".
@@ -50,11 +49,11 @@ class ShapeTable {
  private:
   struct Slot {
     uint64_t key = 0;  // written before `shape` is published
-    std::atomic<Shape*> shape{nullptr};
+    std::atomic<ShapeMetrics*> shape{nullptr};
   };
 
-  Shape& Insert(uint64_t key, const NormSpec& spec, int row_class);
-  Shape& Other(const NormSpec& spec);
+  ShapeMetrics& Insert(uint64_t key, const NormSpec& spec, int row_class);
+  ShapeMetrics& Other(const NormSpec& spec);
 
   const int64_t max_shapes_;
   const uint64_t mask_;
@@ -62,9 +61,10 @@ class ShapeTable {
   std::atomic<int64_t> size_{0};
   std::atomic<int64_t> overflowed_{0};
 
-  mutable absl::Mutex mutex_;
-  std::vector<std::unique_ptr<Shape>> shapes_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::atomic<Shape*>> others_;  // by op, direction, dtype
+  // Not absl::Mutex: ThreadSanitizer does not see the locks of a distribution's Abseil.
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<ShapeMetrics>> shapes_;  // guarded by mutex_
+  std::vector<std::atomic<ShapeMetrics*>> others_;     // by op, direction, dtype
 };
 
 }  // namespace normd

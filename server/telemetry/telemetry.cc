@@ -44,6 +44,8 @@ void Telemetry::RequestFinished(const RequestRecord& record) {
   state.sent_bytes.Add(0, record.sent_bytes);
 }
 
+int64_t Telemetry::inflight() const { return state_->inflight.load(std::memory_order_relaxed); }
+
 void Telemetry::Launched(const NormSpec& spec, const char* kernel, int64_t rows, int64_t requests,
                          absl::Duration kernel_time) {
   State& state = *state_;
@@ -68,9 +70,9 @@ void Telemetry::Queued(int delta_requests, int64_t delta_bytes) {
 }
 
 void Telemetry::SetDevice(const DeviceInfo& info, double copy_bytes_per_second) {
-  state_->device = info;
-  state_->copy_bytes_per_second = copy_bytes_per_second;
-  SetDeviceUp(true);
+  state_->owned_device = std::make_unique<DeviceRecord>(DeviceRecord{info, copy_bytes_per_second});
+  state_->device_up.store(true);
+  state_->device.store(state_->owned_device.get(), std::memory_order_release);
 }
 
 void Telemetry::SetDeviceUp(bool up) { state_->device_up.store(up); }

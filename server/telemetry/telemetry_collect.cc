@@ -29,8 +29,8 @@ MetricLabels OpLabels(size_t op, size_t direction, size_t dtype) {
   return labels;
 }
 
-MetricLabels ShapeLabels(const Shape& shape) {
-  const bool other = shape.width == Shape::kOther;
+MetricLabels ShapeLabels(const ShapeMetrics& shape) {
+  const bool other = shape.width == ShapeMetrics::kOther;
   MetricLabels labels = OpLabels(shape.op, Index(shape.direction), Index(shape.dtype));
   labels.push_back({"width", other ? "other" : absl::StrCat(shape.width)});
   const uint64_t top = uint64_t{1} << (2 * shape.row_class);
@@ -57,8 +57,6 @@ void Telemetry::State::CollectRequests(MetricFamilies& families) const {
       }
     }
   }
-  families.Gauge("normd_inflight_requests", "Requests that arrived and have not ended");
-  families.Add({{"device", device.name}}, static_cast<double>(inflight.load()));
   families.Counter("normd_received_bytes_total", "Bytes of request messages");
   families.Add({{"path", "inline"}}, static_cast<double>(received_bytes.Read(0)));
   families.Counter("normd_sent_bytes_total", "Bytes of reply messages");
@@ -66,15 +64,15 @@ void Telemetry::State::CollectRequests(MetricFamilies& families) const {
 }
 
 void Telemetry::State::CollectShapes(MetricFamilies& families) const {
-  const std::vector<const Shape*> all = shapes.Shapes();
+  const std::vector<const ShapeMetrics*> all = shapes.Shapes();
   families.Histogram("normd_request_duration_seconds",
                      "Time from the arrival of a request to its reply, by shape of the request");
-  for (const Shape* shape : all) {
+  for (const ShapeMetrics* shape : all) {
     families.Add(ShapeLabels(*shape), shape->request_ns, kNanosecondsPerSecond);
   }
   families.Histogram("normd_kernel_duration_seconds",
                      "Time of a launch on the device, by shape of the launch");
-  for (const Shape* shape : all) {
+  for (const ShapeMetrics* shape : all) {
     families.Add(ShapeLabels(*shape), shape->kernel_ns, kNanosecondsPerSecond);
   }
   families.Gauge("normd_metric_shapes", "Shapes that have series of their own");
@@ -142,8 +140,12 @@ void Telemetry::State::CollectLaunches(MetricFamilies& families) const {
   }
 }
 
-void Telemetry::State::CollectServer(MetricFamilies& families) const {
-  const MetricLabels of_device = {{"device", device.name}};
+void Telemetry::State::CollectDevice(MetricFamilies& families) const {
+  const DeviceRecord* const record = device.load(std::memory_order_acquire);
+  if (record == nullptr) return;
+  const MetricLabels of_device = {{"device", record->info.name}};
+  families.Gauge("normd_inflight_requests", "Requests that arrived and have not ended");
+  families.Add(of_device, static_cast<double>(inflight.load()));
   families.Gauge("normd_queue_depth", "Requests that wait for the device");
   families.Add(of_device, static_cast<double>(queue_depth.load()));
   families.Gauge("normd_queue_bytes", "Bytes of operands of the requests that wait for the device");
@@ -151,10 +153,13 @@ void Telemetry::State::CollectServer(MetricFamilies& families) const {
   families.Gauge("normd_device_up", "1 while the device works");
   families.Add(of_device, device_up.load() ? 1 : 0);
   families.Gauge("normd_device_memory_bytes", "Memory of the device in total");
-  families.Add(of_device, static_cast<double>(device.memory_bytes));
+  families.Add(of_device, static_cast<double>(record->info.memory_bytes));
   families.Gauge("normd_device_copy_bytes_per_second",
                  "Speed of a copy on the device, bytes read plus written, measured at start");
-  families.Add(of_device, copy_bytes_per_second);
+  families.Add(of_device, record->copy_bytes_per_second);
+}
+
+void Telemetry::State::CollectServer(MetricFamilies& families) const {
   families.Gauge("normd_ready", "1 while the server takes requests");
   families.Add({}, ready.load() ? 1 : 0);
   families.Gauge("normd_draining", "1 from the signal to stop on");
@@ -169,6 +174,7 @@ std::vector<prometheus::MetricFamily> Telemetry::Collect() const {
   state_->CollectShapes(families);
   state_->CollectStages(families);
   state_->CollectLaunches(families);
+  state_->CollectDevice(families);
   state_->CollectServer(families);
   return families.Take();
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "server/telemetry/histogram.h"
 #include "server/telemetry/labels.h"
@@ -21,6 +22,11 @@ namespace normd {
 struct BatchHistograms {
   Histogram requests{RequestBounds()};
   Histogram rows{RowBounds()};
+};
+
+struct DeviceRecord {
+  DeviceInfo info;
+  double copy_bytes_per_second = 0;
 };
 
 struct Telemetry::State {
@@ -41,6 +47,7 @@ struct Telemetry::State {
   void CollectShapes(MetricFamilies& families) const;
   void CollectStages(MetricFamilies& families) const;
   void CollectLaunches(MetricFamilies& families) const;
+  void CollectDevice(MetricFamilies& families) const;
   void CollectServer(MetricFamilies& families) const;
 
   const TelemetryOptions options;
@@ -68,9 +75,9 @@ struct Telemetry::State {
   std::atomic<bool> draining{false};
   std::atomic<bool> device_up{false};
 
-  // Set once before the first scrape.
-  DeviceInfo device;
-  double copy_bytes_per_second = 0;
+  // Null until SetDevice; what it points to does not change.
+  std::atomic<const DeviceRecord*> device{nullptr};
+  std::unique_ptr<const DeviceRecord> owned_device;
 };
 
 }  // namespace normd
