@@ -8,11 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -31,7 +31,7 @@ enum class MemoryKind : uint8_t {
 // outlive its backend, nor end while a stream still uses it.
 class Memory {
  public:
-  using Free = absl::AnyInvocable<void(void* data, int64_t bytes)>;
+  using Free = std::function<void(void* data, int64_t bytes)>;
 
   Memory() = default;
   Memory(void* data, int64_t bytes, Free free)

@@ -6,6 +6,7 @@
 #define NORMD_KERNELS_NORM_SPEC_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "kernels/data_type.h"

@@ -10,9 +10,13 @@
 namespace normd {
 
 struct CpuOptions {
-  // Threads that share the rows of one launch; 1 to 256. 0: one a core that the process may use.
-  // The bits of a result do not depend on it.
+  // Threads that share the rows of one launch, the stream's own included; 1 to 256. 0: one a core
+  // that the process may use. The bits of a result do not depend on it.
   int threads = 0;
+
+  // Touch the pages of staging memory when it is allocated, so that no request pays for it. The
+  // memory is resident from then on.
+  bool prefault_staging = false;
 };
 
 // INVALID_ARGUMENT when an option is out of range.
