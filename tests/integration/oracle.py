@@ -51,7 +51,7 @@ def _wide(array: np.ndarray | None) -> Array | None:
     return None if array is None else np.asarray(array, np.float64)
 
 
-def _activation(op: Op, z: Array) -> tuple[Array, Array]:
+def activation(op: Op, z: Array) -> tuple[Array, Array]:
     """a(z) and its derivative."""
     s = 1.0 / (1.0 + np.exp(-z))
     if op.gate_activation == SILU:
@@ -107,13 +107,13 @@ def forward(
     residual_out = None
     if residual is not None:
         t = residual_out = (t + _wide(residual)).astype(x.dtype).astype(np.float64)
-    activation = None if gate is None else _activation(op, gate)[0]
+    a = None if gate is None else activation(op, gate)[0]
     if op.gate_order == GATE_THEN_NORM:
-        t = t * activation
+        t = t * a
     h, mean, rstd = _normalised(op, t)
     y = _rounded(op, h, x.dtype) * _factor(op, w) + (0.0 if b is None else b)
     if op.gate_order == NORM_THEN_GATE:
-        y = y * activation
+        y = y * a
     return Forward(y=y, mean=mean, rstd=rstd, residual_out=residual_out)
 
 
@@ -130,7 +130,7 @@ def backward(
     """With a fused residual add, x is residual_out, and dx is the gradient of both summands."""
     t, du, gate, w, b = _wide(x), _wide(dy), _wide(z), _wide(weight), _wide(bias)
     cols = x.shape[1]
-    a, slope = (None, None) if gate is None else _activation(op, gate)
+    a, slope = (None, None) if gate is None else activation(op, gate)
     if op.gate_order == GATE_THEN_NORM:
         t = t * a
     h, _, rstd = _normalised(op, t)

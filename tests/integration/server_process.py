@@ -53,7 +53,8 @@ class ServerProcess:
     ) -> None:
         """Starts the server and waits until it is ready.
 
-        `flags` come after the defaults, so they win. `env` is added to the environment.
+        `flags` come after the defaults, so they win. `env` is added to the environment. The device
+        is the CPU unless NORMD_TEST_DEVICES names others ("auto", "0").
         Raises ServerError when the server ends first or is not ready in time.
         """
         # Short: the path of a Unix socket may have 107 bytes.
@@ -65,7 +66,7 @@ class ServerProcess:
             "serve",
             f"--listen=127.0.0.1:0,unix:{self._folder}/normd.sock",
             "--metrics_listen=127.0.0.1:0",
-            "--devices=cpu",
+            f"--devices={os.environ.get('NORMD_TEST_DEVICES', 'cpu')}",
             "--drain_delay=0s",
             f"--port_file={port_file}",
             *flags,
