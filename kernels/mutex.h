@@ -6,6 +6,7 @@
 #ifndef NORMD_KERNELS_MUTEX_H_
 #define NORMD_KERNELS_MUTEX_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -42,6 +43,13 @@ class CondVar {
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);
+    lock.release();
+  }
+  // The same up to `time`.
+  void WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point time)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    condition_.wait_until(lock, time);
     lock.release();
   }
   void SignalOne() { condition_.notify_one(); }
