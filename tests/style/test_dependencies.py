@@ -6,6 +6,7 @@ import pathlib
 import re
 
 import pytest
+from findings import expect_none
 from sources import CPP, text, with_suffix
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
@@ -42,7 +43,7 @@ def test_a_layer_includes_only_what_lies_below(folder):
         for included in _includes(path)
         if re.match(FORBIDDEN[folder], included)
     ]
-    assert found == []
+    expect_none(found)
     assert any(re.match(OURS, name) for path in _sources(folder) for name in _includes(path))
 
 
@@ -54,7 +55,7 @@ def test_only_the_cuda_backend_includes_cuda():
         for included in _includes(path)
         if re.match(CUDA, included)
     ]
-    assert found == []
+    expect_none(found)
 
 
 def test_the_kernels_do_not_link_the_wire():
@@ -64,4 +65,4 @@ def test_the_kernels_do_not_link_the_wire():
         if path.is_relative_to("kernels")
         and re.search(r"gRPC::|protobuf::|normd_proto", text(path))
     ]
-    assert found == []
+    expect_none(found)

@@ -9,6 +9,7 @@ import re
 import shlex
 
 import pytest
+from findings import expect_none
 from sources import ROOT, text, with_suffix
 
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
@@ -28,7 +29,7 @@ def _commands(path: pathlib.Path) -> list[str]:
 def test_links_resolve(path):
     targets = [target for target, _ in LINK.findall(text(path)) if "://" not in target]
     missing = [target for target in targets if not (ROOT / path.parent / target).exists()]
-    assert missing == []
+    expect_none(missing)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
