@@ -49,6 +49,27 @@ absl::Status ValidateForward(const NormSpec& spec) {
   if (spec.want_residual_out && !spec.has_residual) {
     return FieldError("residual_out", "is wanted without a residual");
   }
+  if (spec.has_dresidual_out) return FieldError("dresidual_out", "is an input of backward");
+  if (spec.has_statistics) return FieldError("rstd", "is an input of backward");
+  return absl::OkStatus();
+}
+
+absl::Status ValidateParameterGradients(const NormSpec& spec) {
+  const auto fits = [](DataType gradient, DataType parameter) {
+    return gradient == parameter || gradient == DataType::kFloat32;
+  };
+  if (spec.want_dweight && !spec.has_weight) {
+    return FieldError("dweight", "is wanted without a weight");
+  }
+  if (spec.want_dbias && !spec.has_bias) return FieldError("dbias", "is wanted without a bias");
+  if (spec.want_dweight && !fits(spec.dweight_dtype, spec.weight_dtype)) {
+    return FieldError("dweight.dtype", absl::StrCat("is ", Name(spec.dweight_dtype), "; it is ",
+                                                    Name(spec.weight_dtype), " or float32"));
+  }
+  if (spec.want_dbias && !fits(spec.dbias_dtype, spec.bias_dtype)) {
+    return FieldError("dbias.dtype", absl::StrCat("is ", Name(spec.dbias_dtype), "; it is ",
+                                                  Name(spec.bias_dtype), " or float32"));
+  }
   return absl::OkStatus();
 }
 
@@ -61,14 +82,13 @@ absl::Status ValidateBackward(const NormSpec& spec) {
     return FieldError("dx", "no output is wanted");
   }
   if (spec.want_dz && !spec.has_gate()) return FieldError("dz", "is wanted without a gate");
-  if (spec.want_dweight && !spec.has_weight) {
-    return FieldError("dweight", "is wanted without a weight");
-  }
-  if (spec.want_dbias && !spec.has_bias) return FieldError("dbias", "is wanted without a bias");
-  if ((spec.want_dresidual || spec.has_dresidual_out) && !spec.has_residual) {
+  if (spec.want_dresidual && !spec.has_residual) {
     return FieldError("dresidual", "needs a fused residual add");
   }
-  return absl::OkStatus();
+  if (spec.has_dresidual_out && !spec.has_residual) {
+    return FieldError("dresidual_out", "needs a fused residual add");
+  }
+  return ValidateParameterGradients(spec);
 }
 
 }  // namespace

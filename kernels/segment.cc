@@ -1,5 +1,6 @@
 #include "kernels/segment.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -98,11 +99,32 @@ absl::Status ValidateOperand(const Operand& operand) {
   return absl::OkStatus();
 }
 
+// Bytes from row to row; 0 for a single row, which lies within any pitch.
+int64_t Pitch(const Operand& operand) {
+  return operand.rows > 1 ? operand.row_stride * operand.element_bytes : 0;
+}
+
+// Whether two operands of one pitch lie beside each other, as columns of one larger matrix.
+// REQUIRES: low starts at or before high
+bool SideBySide(const Operand& low, const Operand& high) {
+  const int64_t pitch = std::max(Pitch(low), Pitch(high));
+  if (pitch == 0 || (Pitch(low) != pitch && Pitch(low) != 0) ||
+      (Pitch(high) != pitch && Pitch(high) != 0)) {
+    return false;
+  }
+  const uintptr_t distance =
+      reinterpret_cast<uintptr_t>(high.data) - reinterpret_cast<uintptr_t>(low.data);
+  // From the start of a row of `low` to the next start of a row of `high`.
+  const auto gap = static_cast<int64_t>(distance % static_cast<uintptr_t>(pitch));
+  return gap >= low.columns * low.element_bytes && gap + high.columns * high.element_bytes <= pitch;
+}
+
 bool Overlap(const Operand& a, const Operand& b) {
   uintptr_t a_begin = 0, a_end = 0, b_begin = 0, b_end = 0;
   Range(a, a_begin, a_end);
   Range(b, b_begin, b_end);
-  return a_begin < b_end && b_begin < a_end;
+  if (a_begin >= b_end || b_begin >= a_end) return false;
+  return a_begin <= b_begin ? !SideBySide(a, b) : !SideBySide(b, a);
 }
 
 bool InPlace(const Operand& output, const Operand& input) {

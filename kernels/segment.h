@@ -55,7 +55,8 @@ struct Segment {
 // and the segment lacks, an address that is not a multiple of its element size, a row stride under
 // the width (rows > 1), a product that overflows 64 bits, or an output that overlaps an input or
 // another output. Allowed overlaps: y exactly on x, dx exactly on dy (same address, row stride and
-// dtype).
+// dtype). Matrices of one row pitch in bytes that lie beside each other, as columns of one larger
+// matrix, do not overlap; other interleaved ones count as overlapping.
 // REQUIRES: Validate(spec).ok()
 absl::Status Validate(const NormSpec& spec, const Segment& segment);
 

@@ -69,7 +69,9 @@ class BackwardUnit {
     }
     FinishInputGradients(tile);
     for (int64_t i = 0; exact && i < groups; ++i) {
-      if (s_.statistics[static_cast<size_t>(i)].exact) RunExactGroup(i * size);
+      if (s_.statistics[static_cast<size_t>(i)].exact) {
+        RunExactGroup(StatisticsIndex(tile, i), i * size);
+      }
     }
     FinishTile(tile);
   }
@@ -84,18 +86,18 @@ class BackwardUnit {
   // Of a group that lies in scratch.
   GroupStatistics TakeStatistics(int64_t index, const float* t) const {
     const int64_t size = spec_.group;
+    if (spec_.has_statistics) return SavedStatistics(SavedMean(index), segment_.rstd[index]);
     if (spec_.kind == NormKind::kRmsNorm) {
-      if (spec_.has_statistics) return SavedStatistics(segment_.rstd[index]);
       return FinishStatistics(0, 0, SumSquares(t, size) * inverse_size_, segment_.eps);
-    }
-    if (spec_.has_statistics) {
-      const float mean = segment_.mean[index];
-      return SavedStatistics(mean, segment_.rstd[index], SumShifted(t, size, mean) * inverse_size_);
     }
     const float shift = ShiftedMean(t[0], SumShifted(t, size, t[0]) * inverse_size_);
     double sums[2] = {};
     AddMoments(t, size, shift, sums);
     return FinishStatistics(shift, sums[0] * inverse_size_, sums[1] * inverse_size_, segment_.eps);
+  }
+
+  float SavedMean(int64_t index) const {
+    return spec_.kind == NormKind::kLayerNorm ? segment_.mean[index] : 0;
   }
 
   // h and dt of the group at `first` of the planes.
@@ -116,13 +118,20 @@ class BackwardUnit {
             centred ? static_cast<float>(sums[1] * inverse_size_) : 0};
   }
 
-  void RunExactGroup(int64_t first) {
+  void RunExactGroup(int64_t index, int64_t first) {
     const GroupChunk chunk = Chunk(first, spec_.group);
     ExactGroup exact(spec_, segment_.eps);
-    const auto chunks = [&](auto visit) { visit(chunk); };
-    exact.TakeStatistics(chunks);
-    if (need_dt_) exact.TakeGradientSums(chunks);
+    TakeExact(index, [&](auto visit) { visit(chunk); }, exact);
     RunExactChunk(exact, chunk, first);
+  }
+
+  void TakeExact(int64_t index, ExactGroup::Chunks chunks, ExactGroup& exact) const {
+    if (spec_.has_statistics && IsFaithful(segment_.rstd[index])) {
+      exact.UseStatistics(SavedMean(index), segment_.rstd[index]);
+    } else {
+      exact.TakeStatistics(chunks);
+    }
+    if (need_dt_) exact.TakeGradientSums(chunks);
   }
 
   void RunExactChunk(const ExactGroup& exact, const GroupChunk& chunk, int64_t first) {
@@ -155,7 +164,17 @@ class BackwardUnit {
       statistics.exact = !gradient.finite();
     }
     ExactGroup exact(spec_, segment_.eps);
-    if (statistics.exact) TakeExactWide(row, column, exact);
+    if (statistics.exact) {
+      TakeExact(
+          WideIndex(row, column),
+          [&](auto visit) {
+            ForEachChunk(row, column, [&](const Tile& tile) {
+              LoadValuesAndGradients(tile);
+              visit(Chunk(0, tile.columns));
+            });
+          },
+          exact);
+    }
     ForEachChunk(row, column, [&](const Tile& tile) HWY_ATTR {
       LoadValuesAndGradients(tile);
       if (need_h_) Normalize(t_, tile.columns, statistics, s_.h.data());
@@ -168,32 +187,26 @@ class BackwardUnit {
     });
   }
 
-  void TakeExactWide(int64_t row, int64_t column, ExactGroup& exact) {
-    const auto chunks = [&](auto visit) {
-      ForEachChunk(row, column, [&](const Tile& tile) {
-        LoadValuesAndGradients(tile);
-        visit(Chunk(0, tile.columns));
-      });
-    };
-    exact.TakeStatistics(chunks);
-    if (need_dt_) exact.TakeGradientSums(chunks);
+  // Of the group of `row` that starts at `column`, in the saved statistics.
+  int64_t WideIndex(int64_t row, int64_t column) const {
+    return row * spec_.groups() + column / spec_.group;
   }
 
   GroupStatistics TakeWideStatistics(int64_t row, int64_t column) {
     const bool centred = spec_.kind == NormKind::kLayerNorm;
-    const int64_t index = row * spec_.groups() + column / spec_.group;
-    if (spec_.has_statistics && !centred) return SavedStatistics(segment_.rstd[index]);
+    if (spec_.has_statistics) {
+      const int64_t index = WideIndex(row, column);
+      return SavedStatistics(SavedMean(index), segment_.rstd[index]);
+    }
     float shift = 0;
     if (centred) {
-      const bool saved = spec_.has_statistics;
-      float first = saved ? segment_.mean[index] : 0;
+      float first = 0;
       double sum = 0;
       ForEachChunk(row, column, [&](const Tile& tile) HWY_ATTR {
         LoadValues(tile);
-        if (!saved && tile.column == column) first = t_[0];
+        if (tile.column == column) first = t_[0];
         sum += SumShifted(t_, tile.columns, first);
       });
-      if (saved) return SavedStatistics(first, segment_.rstd[index], sum * inverse_size_);
       shift = ShiftedMean(first, sum * inverse_size_);
     }
     double sums[2] = {};

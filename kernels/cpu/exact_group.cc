@@ -59,6 +59,11 @@ void ExactGroup::TakeStatistics(Chunks chunks) {
   rstd_ = 1 / std::sqrt(squares * inverse_size_ + eps_);
 }
 
+void ExactGroup::UseStatistics(float mean, float rstd) {
+  mean_ = mean;
+  rstd_ = rstd;
+}
+
 void ExactGroup::TakeGradientSums(Chunks chunks) {
   double c1 = 0;
   double c2 = 0;

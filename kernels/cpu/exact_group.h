@@ -29,8 +29,9 @@ class ExactGroup {
 
   ExactGroup(const NormSpec& spec, float eps);
 
-  // Statistics of the group; before everything below.
+  // Statistics of the group, or saved ones; before everything below.
   void TakeStatistics(Chunks chunks);
+  void UseStatistics(float mean, float rstd);
   // c1 and c2; before Differentiate.
   void TakeGradientSums(Chunks chunks);
 

@@ -46,24 +46,19 @@ inline GroupStatistics FinishStatistics(float shift, double mean_residue, double
   return statistics;
 }
 
-// From a saved rstd (RMSNorm). It is of use where variances that it could stand for are.
-inline GroupStatistics SavedStatistics(float rstd) {
+// From saved statistics, taken as they are; fp32 does for the variances that it does for above.
+// `mean` is 0 for RMSNorm.
+inline GroupStatistics SavedStatistics(float mean, float rstd) {
   GroupStatistics statistics;
+  statistics.shift = mean;
   statistics.rstd = rstd;
   statistics.exact = !(rstd >= 0x1p-62F && rstd <= 0x1p58F);
   return statistics;
 }
 
-// From a saved mean and rstd; `mean_residue` = mean(t - mean). A residue that the rounding of the
-// saved mean to fp32 explains is what it lost, and is given back; a larger one is the caller's.
-inline GroupStatistics SavedStatistics(float mean, float rstd, double mean_residue) {
-  GroupStatistics statistics = SavedStatistics(rstd);
-  statistics.shift = mean;
-  if (std::abs(mean_residue) <= 0x1p-23 * std::abs(static_cast<double>(mean))) {
-    statistics.correction = static_cast<float>(mean_residue);
-  }
-  return statistics;
-}
+// Whether a saved rstd says what it was: one of values near the ends of fp32 may have lost its
+// digits to a subnormal number, or have become infinite.
+inline bool IsFaithful(float rstd) { return std::isnormal(rstd) || std::isnan(rstd); }
 
 // dt = rstd * (g - c2 - h * c1)
 struct GroupGradient {
