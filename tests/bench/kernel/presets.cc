@@ -88,6 +88,8 @@ Points Options() {
   Points points;
   Append(points, {.op = NormKind::kRmsNorm, .rows = kNarrowRows},
          {.direction = kBothDirections, .width = kNarrowWidths});
+  // 16 columns in the public shape are fewer than 2^27 elements.
+  AppendElements(points, {}, elements, {16}, {.op = kBothOps, .direction = kBothDirections});
   AppendElements(points, {}, elements, widths,
                  {.op = kBothOps,
                   .direction = kBothDirections,
