@@ -8,6 +8,7 @@ if(NOT NORMD_CUDA STREQUAL OFF)
       set(CMAKE_CUDA_ARCHITECTURES 90-real)
     endif()
     enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
     # CMake before 3.25.2 does not know how to ask nvcc for C++20.
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
