@@ -47,11 +47,12 @@ def draw(lines: list[Line], title: str, paths: Iterable[pathlib.Path]) -> None:
     from matplotlib import pyplot
 
     panels = [(panel, series(lines, *panel[1:])) for panel in PANELS]
-    names = sorted({name for _, data in panels for name in data})
+    names = sorted({name for _, data in panels for name in data}, key=lambda n: (n != "normd", n))
     colours = {name: f"C{index}" for index, name in enumerate(names)}
     figure, grid = pyplot.subplots(3, 2, figsize=(11, 12), sharey=True, layout="constrained")
     for axes, ((heading, *_), data) in zip(grid.flat, panels, strict=True):
-        for name, points in data.items():
+        for name in filter(data.get, names):
+            points = data[name]
             widths, shares = zip(*points, strict=True)
             width = 2.5 if name == "normd" else 1.2
             axes.plot(widths, shares, marker=".", color=colours[name], linewidth=width, label=name)

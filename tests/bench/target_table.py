@@ -118,7 +118,7 @@ def copy_share(
         if (op, width, dtype) not in seen
     ]
     return verdict(
-        f"{direction}, {widths[0]} to {widths[-1]} columns"
+        f"{direction}, {widths[0]:,} to {widths[-1]:,} columns"
         if widths != ODD
         else f"{direction}, 17, 97, 1,000, 5,121 columns",
         f">= {bound} of the copy",

@@ -75,10 +75,10 @@ def test_nothing_measured_reaches_nothing():
 @pytest.mark.parametrize(
     ("op", "width", "change", "missed"),
     [
-        ("layer_norm.forward", 512, {"share": 0.979}, "forward, 16 to 8192 columns"),
-        ("rms_norm.forward", 32768, {"share": 0.949}, "forward, 16384 to 65536 columns"),
-        ("layer_norm.backward", 16, {"share": 0.969}, "backward, 16 to 8192 columns"),
-        ("rms_norm.backward", 65536, {"share": 0.919}, "backward, 16384 to 65536 columns"),
+        ("layer_norm.forward", 512, {"share": 0.979}, "forward, 16 to 8,192 columns"),
+        ("rms_norm.forward", 32768, {"share": 0.949}, "forward, 16,384 to 65,536 columns"),
+        ("layer_norm.backward", 16, {"share": 0.969}, "backward, 16 to 8,192 columns"),
+        ("rms_norm.backward", 65536, {"share": 0.919}, "backward, 16,384 to 65,536 columns"),
         ("gated_rms_norm.forward", 64, {"share": 0.999}, "gated forward, 64 to 1,024"),
         ("gated_rms_norm.backward", 1024, {"share": 0.949}, "gated backward, 64 to 1,024"),
         ("rms_norm.forward", 97, {"share": 0.899}, "forward, 17, 97, 1,000, 5,121"),

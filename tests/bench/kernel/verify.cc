@@ -1,5 +1,6 @@
 #include "tests/bench/kernel/verify.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -94,22 +95,26 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Sum over a segment's rows: whole periods and what is left. The oracle's bound of a sum grows
-  // with the number of terms relative to their magnitude, so a part's bound is scaled from its own
-  // number of terms to that of the whole.
+  // Bound of a part's sum as a summand of the segment's. The oracle's bound grows with the number
+  // of terms relative to their magnitude, so it is scaled from the part's number of terms to the
+  // segment's; one term alone has no such bound yet.
+  double GrownError(double value, double error, int64_t terms) const {
+    const auto steps = [](int64_t n) { return SumSteps(static_cast<double>(n)); };
+    if (terms == 1) return error + steps(segment_rows()) * kStep * std::abs(value);
+    return error * steps(segment_rows()) / steps(terms);
+  }
+
+  // Sum over a segment's rows: whole periods and what is left.
   Reference Total(const Reference& period, const Reference& rest) const {
-    const int64_t rows = segment_rows();
-    const int64_t rest_rows = rows % period_.rows();
-    const auto periods = static_cast<double>(rows / period_.rows());
-    const auto steps = [](int64_t terms) { return SumSteps(static_cast<double>(terms)); };
-    const double grown = steps(rows) / steps(period_.rows());
+    const int64_t rest_rows = segment_rows() % period_.rows();
+    const auto periods = static_cast<double>(segment_rows() / period_.rows());
     Reference total = period;
     for (size_t i = 0; i < total.value.size(); ++i) {
-      total.value[i] *= periods;
-      total.error[i] *= periods * grown;
+      total.value[i] = periods * period.value[i];
+      total.error[i] = periods * GrownError(period.value[i], period.error[i], period_.rows());
       if (rest_rows == 0) continue;
       total.value[i] += rest.value[i];
-      total.error[i] += rest.error[i] * steps(rows) / steps(rest_rows);
+      total.error[i] += GrownError(rest.value[i], rest.error[i], rest_rows);
     }
     return total;
   }

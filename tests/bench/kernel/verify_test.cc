@@ -92,6 +92,11 @@ TEST(VerifyTest, AcceptsTheCpuBackend) {
     EXPECT_EQ(VerifyOn(point, {}), absl::OkStatus());
     point = {.op = NormKind::kRmsNorm, .direction = direction, .width = 97, .rows = 1001};
     EXPECT_EQ(VerifyOn(point, {}), absl::OkStatus());
+    // Periods and rests of one row.
+    for (const int64_t rows : {1, 5, 9}) {
+      point = {.direction = direction, .width = 32768, .rows = rows};
+      EXPECT_EQ(VerifyOn(point, {}), absl::OkStatus());
+    }
   }
 }
 
