@@ -67,12 +67,14 @@ class Client::Connection {
   Connection(const std::string& target, absl::Duration timeout)
       : stub_(grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(),
                                         ChannelArgumentsFor(target))),
+        has_target_(!target.empty()),
         timeout_(timeout) {}
 
   // Sends `fields` and the operands, waits for the reply, and has the memory of the operands back
   // when it returns.
   absl::Status Call(const char* method, std::string fields, absl::Span<const Sent> operands,
                     const CallOptions& options, grpc::ByteBuffer& reply) {
+    if (!has_target_) return FieldError("target", "is empty: host:port or unix:/path");
     const absl::Duration timeout = options.timeout.value_or(timeout_);
     if (timeout <= absl::ZeroDuration() || timeout == absl::InfiniteDuration()) {
       return FieldError("timeout",
@@ -113,6 +115,7 @@ class Client::Connection {
   }
 
   grpc::GenericStub stub_;
+  const bool has_target_;
   const absl::Duration timeout_;
 };
 

@@ -30,7 +30,7 @@ def write_stubs(protos: Path, stubs: Path) -> None:
         command = ["protoc", f"-I{protos}", f"--python_out={made}", f"--pyi_out={made}", *FILES]
         if protoc.main(command) != 0:
             sys.exit("normd: protoc failed, see above")
-        for package in (".", "normd", "normd/v1"):
+        for package in ("normd", "normd/v1"):
             Path(made, package, "__init__.py").touch()
         for module in Path(made).glob("normd/v1/*_pb2.py*"):
             # protoc imports from the root of its output, which here is a private package.
@@ -38,8 +38,13 @@ def write_stubs(protos: Path, stubs: Path) -> None:
             text = text.replace("from normd.v1 import", "from normd._stubs.normd.v1 import")
             text = text.replace("'normd.v1.", "'normd._stubs.normd.v1.")
             module.write_text(text)
-        shutil.rmtree(stubs, ignore_errors=True)
-        shutil.copytree(made, stubs)
+        # Swapped, not rewritten: a process that imports them meanwhile sees one whole set.
+        new, old = Path(made, "new"), Path(made, "old")
+        shutil.copytree(Path(made, "normd"), new / "normd")
+        (new / "__init__.py").touch()
+        if stubs.exists():
+            stubs.rename(old)
+        new.rename(stubs)
 
 
 class StubsHook(BuildHookInterface):  # type: ignore[type-arg]
