@@ -34,7 +34,8 @@ Bounded MeanAbout(absl::Span<const Bounded> terms, double center) {
     magnitude += std::abs(term.value - center);
     error += term.error;
   }
-  return Make(SumOf(terms) / n, (error + SumSteps(n) * kStep * magnitude) / n);
+  const double rounding = magnitude == 0 ? 0 : SumSteps(n) * kStep * magnitude / n + kUnderflow;
+  return Make(SumOf(terms) / n, error / n + rounding);
 }
 
 // Relative bound of exp(-|z|) and of what is added and divided after it.

@@ -6,8 +6,9 @@
 //   step      2^-23: one operation in fp32, faithfully rounded (twice the unit roundoff 2^-24, so
 //             that hardware approximations of one ulp and fused or unfused forms pass alike).
 //             Adding an exact zero and multiplying by an exact zero add nothing.
-//   underflow 2^-149 for a product: the smallest subnormal. Subnormals are kept, not flushed.
-//   sum       n terms in blocks, eight or more lanes wide: about sqrt(n) terms a block and sqrt(n)
+//   underflow 2^-149 for a product or a mean: the smallest subnormal. Subnormals are kept, not
+//   flushed. sum       n terms in blocks, eight or more lanes wide: about sqrt(n) terms a block and
+//   sqrt(n)
 //             blocks, so 2 sqrt(n) / 8 additions one after another, half a step each, and log2(n)
 //             to join lanes: SumSteps(n) = 1 + log2(n)/2 + sqrt(n)/8 steps, relative to the sum of
 //             magnitudes. One accumulator from end to end breaks it on wide rows.

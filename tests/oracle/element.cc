@@ -1,6 +1,7 @@
 #include "tests/oracle/element.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -30,11 +31,19 @@ Format FormatOf(DataType type) {
 
 int TotalBits(DataType type) { return static_cast<int>(8 * SizeOf(type)); }
 
+// ilogb and ldexp(1, exponent) of doubles in the normal range, quick enough for every element of
+// every test. Zero and subnormal doubles give -1023, below every format's range.
+int ExponentOf(double magnitude) {
+  return static_cast<int>(std::bit_cast<uint64_t>(magnitude) >> 52 & 0x7FF) - 1023;
+}
+double PowerOfTwo(int exponent) {
+  return std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
+}
+
 // Distance of neighbours at a magnitude.
 double Spacing(const Format& format, double magnitude) {
-  const int exponent = magnitude == 0 ? format.min_exponent : std::ilogb(magnitude);
-  const int clamped = std::clamp(exponent, format.min_exponent, format.max_exponent);
-  return std::ldexp(1.0, clamped - format.fraction_bits);
+  const int exponent = std::clamp(ExponentOf(magnitude), format.min_exponent, format.max_exponent);
+  return PowerOfTwo(exponent - format.fraction_bits);
 }
 
 }  // namespace
@@ -45,7 +54,7 @@ double RoundTo(DataType type, double value) {
   const double spacing = Spacing(format, std::abs(value));
   // rint: ties to even in the default rounding mode; scaling by a power of two is exact.
   const double rounded = std::rint(value / spacing) * spacing;
-  if (std::abs(rounded) < std::ldexp(1.0, format.max_exponent + 1)) return rounded;
+  if (std::abs(rounded) < PowerOfTwo(format.max_exponent + 1)) return rounded;
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
@@ -60,11 +69,11 @@ uint32_t Encode(DataType type, double value) {
   if (std::isnan(value)) return exponent_mask | (uint32_t{1} << (format.fraction_bits - 1));
   const double magnitude = std::abs(RoundTo(type, value));
   if (std::isinf(magnitude)) return sign | exponent_mask;
-  const double smallest_normal = std::ldexp(1.0, format.min_exponent);
+  const double smallest_normal = PowerOfTwo(format.min_exponent);
   if (magnitude < smallest_normal) {
     return sign | static_cast<uint32_t>(magnitude / Spacing(format, magnitude));
   }
-  const int exponent = std::ilogb(magnitude);
+  const int exponent = ExponentOf(magnitude);
   const auto significand = static_cast<uint32_t>(magnitude / Spacing(format, magnitude));
   const uint32_t fraction = significand - (uint32_t{1} << format.fraction_bits);
   const auto biased = static_cast<uint32_t>(exponent - format.min_exponent + 1);
@@ -83,10 +92,10 @@ double Decode(DataType type, uint32_t bits) {
     magnitude = fraction == 0 ? std::numeric_limits<double>::infinity()
                               : std::numeric_limits<double>::quiet_NaN();
   } else if (biased == 0) {
-    magnitude = std::ldexp(fraction, format.min_exponent - format.fraction_bits);
+    magnitude = fraction * PowerOfTwo(format.min_exponent - format.fraction_bits);
   } else {
     const uint32_t significand = fraction + (uint32_t{1} << format.fraction_bits);
-    magnitude = std::ldexp(significand, biased - 1 + format.min_exponent - format.fraction_bits);
+    magnitude = significand * PowerOfTwo(biased - 1 + format.min_exponent - format.fraction_bits);
   }
   return negative ? -magnitude : magnitude;
 }

@@ -1,5 +1,5 @@
 // Elements of tensors as doubles: conversions of float32, float16 and bfloat16 that share no code
-// with the backends. Arithmetic on exponents instead of bit tricks: slow and plain.
+// with the backends: arithmetic on a spacing, no case of its own for any type.
 #ifndef NORMD_TESTS_ORACLE_ELEMENT_H_
 #define NORMD_TESTS_ORACLE_ELEMENT_H_
 
