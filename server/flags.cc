@@ -75,9 +75,11 @@ namespace {
 
 constexpr int64_t kHour = 3600;
 
-absl::Status OutOfRange(const FlagSpec& spec, absl::string_view value) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", std::string(spec.name), ": ", value, " is not ", DescribeRange(spec)));
+absl::Status Wrong(const FlagSpec& spec, absl::string_view value) {
+  const bool choice = !spec.choices.empty();
+  return absl::InvalidArgumentError(absl::StrCat("--", std::string(spec.name), ": ", value,
+                                                 choice ? " is not " : " is out of range (",
+                                                 DescribeRange(spec), choice ? "" : ")"));
 }
 
 bool IsDuration(const FlagSpec& spec) {
@@ -133,18 +135,18 @@ absl::Status CheckFlag(const FlagSpec& spec) {
       absl::FindCommandLineFlag({spec.name.data(), spec.name.size()});
   if (const auto number = flag->TryGet<int64_t>()) {
     const bool inside = spec.min <= *number && *number <= spec.max;
-    return inside ? absl::OkStatus() : OutOfRange(spec, flag->CurrentValue());
+    return inside ? absl::OkStatus() : Wrong(spec, flag->CurrentValue());
   }
   if (const auto duration = flag->TryGet<absl::Duration>()) {
     const bool inside =
         absl::Seconds(spec.min) <= *duration && *duration <= absl::Seconds(spec.max);
-    return inside ? absl::OkStatus() : OutOfRange(spec, flag->CurrentValue());
+    return inside ? absl::OkStatus() : Wrong(spec, flag->CurrentValue());
   }
   if (spec.choices.empty()) return absl::OkStatus();
   for (const std::string_view choice : spec.choices) {
     if (flag->CurrentValue() == choice) return absl::OkStatus();
   }
-  return OutOfRange(spec, absl::StrCat("'", flag->CurrentValue(), "'"));
+  return Wrong(spec, absl::StrCat("'", flag->CurrentValue(), "'"));
 }
 
 std::string DescribeRange(const FlagSpec& spec) {

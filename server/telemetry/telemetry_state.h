@@ -31,7 +31,9 @@ struct DeviceRecord {
 
 struct Telemetry::State {
   explicit State(const TelemetryOptions& telemetry_options)
-      : options(telemetry_options), shapes(telemetry_options.max_shapes) {}
+      : options(telemetry_options), shapes(telemetry_options.max_shapes) {
+    for (const char* reason : kReasonLabels) reasons.Find(reason);
+  }
 
   static size_t RequestCell(size_t op, size_t direction, size_t dtype, size_t code) {
     return ((op * kDirections + direction) * kDataTypes + dtype) * kCodes + code;

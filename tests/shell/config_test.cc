@@ -120,7 +120,9 @@ TEST_F(ConfigTest, TheEffectiveConfigHasEveryFlag) {
   std::set<std::string> names;
   for (const auto& [name, value] : EffectiveConfig()) {
     names.insert(name);
-    if (name == "cpu_threads") EXPECT_EQ(value, "7");
+    if (name == "cpu_threads") {
+      EXPECT_EQ(value, "7");
+    }
   }
   EXPECT_EQ(names.size(), ServeFlags().size());
 }

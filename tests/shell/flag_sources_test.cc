@@ -115,13 +115,15 @@ TEST_F(FlagSourcesTest, MissingAndUnreadableValuesAreNamed) {
 }
 
 TEST_F(FlagSourcesTest, RangesAreHeldAndSourcesNamed) {
-  EXPECT_EQ(Error({"--cpu_threads=257"}), "--cpu_threads: 257 is not threads, 0 to 256");
+  EXPECT_EQ(Error({"--cpu_threads=257"}), "--cpu_threads: 257 is out of range (threads, 0 to 256)");
+  absl::SetFlag(&FLAGS_cpu_threads, 0);
   environment_ = {{"NORMD_LOG_FORMAT", "xml"}};
   EXPECT_EQ(Error({}), "--log_format: 'xml' is not text or json (from NORMD_LOG_FORMAT)");
   environment_.clear();
   absl::SetFlag(&FLAGS_log_format, "text");
   WriteFile("\n--drain_timeout=2h\n");
-  EXPECT_EQ(Error({FileArgument()}), "--drain_timeout: 2h is not 0s to 1h (from " + file_ + ":2)");
+  EXPECT_EQ(Error({FileArgument()}),
+            "--drain_timeout: 2h is out of range (0s to 1h) (from " + file_ + ":2)");
 }
 
 TEST_F(FlagSourcesTest, FlagFilesAreHeldToTheSameRules) {
