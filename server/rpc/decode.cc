@@ -196,10 +196,20 @@ class Decoder {
     return absl::OkStatus();
   }
 
+  // A message that is not read, but has to be one.
   absl::Status SkipMessage(const Path& path, const WireTag& tag, bool& present) {
     if (tag.type != WireType::kBytes) return WrongType(path);
     present = true;
-    return reader_.Skip(tag.type) ? absl::OkStatus() : Malformed(path);
+    int64_t bytes = 0;
+    if (!reader_.ReadLength(bytes)) return Malformed(path);
+    const int64_t outer = reader_.PushLimit(bytes);
+    while (!reader_.AtEnd()) {
+      WireTag inner;
+      if (absl::Status status = NextTag(path.parent, inner); !status.ok()) return status;
+      if (!reader_.Skip(inner.type)) return Malformed(path);
+    }
+    reader_.PopLimit(outer);
+    return absl::OkStatus();
   }
 
   absl::Status SkipUnknown(absl::string_view message, const WireTag& tag) {
