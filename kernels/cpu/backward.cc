@@ -108,7 +108,7 @@ class BackwardUnit {
     double sums[2] = {};
     AddGradientSums(g_ + first, h, spec_.group, sums);
     const GroupGradient gradient = FinishGradient(sums);
-    statistics.exact = !gradient.finite();
+    statistics.exact = !gradient.in_range();
     Differentiate(g_ + first, h, spec_.group, statistics.rstd, gradient, s_.dx.data() + first);
   }
 
@@ -161,7 +161,7 @@ class BackwardUnit {
         AddGradientSums(g_, s_.h.data(), tile.columns, sums);
       });
       gradient = FinishGradient(sums);
-      statistics.exact = !gradient.finite();
+      statistics.exact = !gradient.in_range();
     }
     ExactGroup exact(spec_, segment_.eps);
     if (statistics.exact) {

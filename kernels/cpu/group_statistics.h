@@ -64,7 +64,9 @@ inline bool IsFaithful(float rstd) { return std::isnormal(rstd) || std::isnan(rs
 struct GroupGradient {
   float c1 = 0;  // mean(g * h)
   float c2 = 0;  // mean(g); 0 for RMSNorm
-  bool finite() const { return std::isfinite(c1) && std::isfinite(c2); }
+  // False: h * c1 may leave fp32, as it does for gradients near the end of fp32 and for saved
+  // statistics that are far from the group's; use ExactGroup.
+  bool in_range() const { return std::abs(c1) <= 0x1p40F && std::abs(c2) <= 0x1p100F; }
 };
 
 }  // namespace normd
