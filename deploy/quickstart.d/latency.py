@@ -60,6 +60,12 @@ def _time(seconds: float) -> str:
     return f"{seconds / 1e-6:.3g} us"
 
 
+def _quantile(histogram: Histogram, share: float) -> str:
+    """A quantile of a few calls would say nothing."""
+    enough = histogram.count * (1.0 - share) >= 1
+    return _time(histogram.quantile(share)) if enough else "-"
+
+
 def _order(shape: tuple[str, ...]) -> tuple:
     op, direction, dtype, width, rows = shape
     numbers = (int(number) if number.isdigit() else 1 << 62 for number in (width, rows))
@@ -83,7 +89,7 @@ def table(metrics_url: str) -> list[str]:
         kernel = _time(kernels[shape].mean()) if shape in kernels else "-"
         lines.append(
             f"  {op:<16} {direction:<9} {dtype:<9} {width:>5} {rows:>9} {histogram.count:>6.0f} "
-            f"{_time(histogram.mean()):>8} {_time(histogram.quantile(0.5)):>8} "
-            f"{_time(histogram.quantile(0.99)):>8} {kernel:>8}"
+            f"{_time(histogram.mean()):>8} {_quantile(histogram, 0.5):>8} "
+            f"{_quantile(histogram, 0.99):>8} {kernel:>8}"
         )
     return lines

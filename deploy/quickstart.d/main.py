@@ -72,17 +72,16 @@ def _work(server: ServerProcess, limits: Limits) -> None:
 
 
 def _next(binary: pathlib.Path) -> str:
-    shown = (
-        binary.relative_to(pathlib.Path.cwd())
-        if binary.is_relative_to(pathlib.Path.cwd())
-        else binary
-    )
-    return f"""
-Next:
-  {shown} serve                  a server on 127.0.0.1:50051, metrics on 127.0.0.1:9464
-  {shown} serve --help           its flags
-  {shown} health                 exit code 0 when it serves
-  README.md                      a first call from Python and C++"""
+    here = pathlib.Path.cwd()
+    shown = binary.relative_to(here) if binary.is_relative_to(here) else binary
+    lines = {
+        f"{shown} serve": "a server on 127.0.0.1:50051, metrics on 127.0.0.1:9464",
+        f"{shown} serve --help": "its flags",
+        f"{shown} health": "exit code 0 when it serves",
+        "README.md": "a first call from Python and C++",
+    }
+    column = max(map(len, lines)) + 2
+    return "\nNext:\n" + "\n".join(f"  {what:<{column}}{why}" for what, why in lines.items())
 
 
 def main() -> int:

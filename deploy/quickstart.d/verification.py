@@ -114,7 +114,11 @@ class Verifier:
         }
         if operands.z is not None:
             gate = operands.z[rows].astype(np.float64)
-            wide["a"], wide["slope"] = oracle.activation(self._op, gate)
+            wide["a"], slope = oracle.activation(self._op, gate)
+            # a'(z) of SILU is s + z * s * (1 - s), which cancels near its zero.
+            s = 1.0 / (1.0 + np.exp(-gate))
+            silu = self._op.gate_activation == oracle.SILU
+            wide["slope"] = s + np.abs(gate) * s * (1.0 - s) if silu else slope
         return wide
 
     def _forward(self, operands: Operands, results: dict[str, np.ndarray], rows: slice) -> float:

@@ -24,6 +24,8 @@ TIMEOUT_S = 300.0
 # For what a message holds beside its large tensors.
 _MESSAGE_OVERHEAD_BYTES = 64 << 10
 _PROBE_ELEMENTS = 1 << 20
+_OUTPUTS = ("y", "mean", "rstd")
+_GRADIENTS = ("dx", "dz", "dweight", "dbias")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Workload:
     @property
     def gated(self) -> bool:
         return self.op.gate_activation is not None
+
+    @property
+    def results(self) -> set[str]:
+        """What the two replies hold."""
+        return {"y", "rstd", "dx", "dweight", *(("dz",) if self.gated else ("mean", "dbias"))}
 
     def chunk_rows(self, message_bytes: int) -> int:
         """Rows of the largest request: backward carries x, dy, the gate and the statistics."""
@@ -107,6 +114,10 @@ def gated_rms_norm() -> Workload:
     return Workload("gated_rms_norm", op, FLOAT16, 128)
 
 
+def _only(arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    return {name: array for name, array in arrays.items() if name in names}
+
+
 class Runner:
     """Sends requests of a workload and adds them up in a report."""
 
@@ -121,21 +132,15 @@ class Runner:
         """One request forward and one backward, verified; returns what went in and came out."""
         operands = self._workload.operands(self._rng, rows)
         start = time.perf_counter()
-        forward = self.forward(operands)
+        forward = self._forward(operands)
         middle = time.perf_counter()
         backward = self._backward(operands, forward)
         end = time.perf_counter()
 
-        outputs = {"y": forward.y, "rstd": forward.rstd, "mean": forward.mean}
-        gradients = {name: getattr(backward, name) for name in ("dx", "dz", "dweight", "dbias")}
-        expected = {"dx", "dweight", "dz" if self._workload.gated else "dbias"}
-        if {name for name, array in gradients.items() if array is not None} != expected:
-            raise Mismatch(f"the reply does not have exactly {sorted(expected)}")
-        outputs = {name: array for name, array in outputs.items() if array is not None}
-        gradients = {name: gradients[name] for name in expected}
+        results = self._results(forward, backward)
         share = max(
-            self._verifier.forward(operands, outputs),
-            self._verifier.backward(operands, gradients),
+            self._verifier.forward(operands, _only(results, _OUTPUTS)),
+            self._verifier.backward(operands, _only(results, _GRADIENTS)),
         )
         report = self.report
         report.rows += rows
@@ -144,9 +149,24 @@ class Runner:
         report.backward_s += end - middle
         report.error_share = max(report.error_share, share)
         report.device = forward.execution.device
-        return operands, {**outputs, **gradients}
+        return operands, results
 
-    def forward(self, operands: Operands) -> normd.ForwardResult:
+    def repeat(self, operands: Operands) -> dict[str, np.ndarray]:
+        """The same requests once more, neither verified nor in the report."""
+        forward = self._forward(operands)
+        return self._results(forward, self._backward(operands, forward))
+
+    def _results(
+        self, forward: normd.ForwardResult, backward: normd.BackwardResult
+    ) -> dict[str, np.ndarray]:
+        arrays = {name: getattr(forward, name) for name in _OUTPUTS}
+        arrays |= {name: getattr(backward, name) for name in _GRADIENTS}
+        found = {name: array for name, array in arrays.items() if array is not None}
+        if found.keys() != self._workload.results:
+            raise Mismatch(f"replies with {sorted(found)}, not {sorted(self._workload.results)}")
+        return found
+
+    def _forward(self, operands: Operands) -> normd.ForwardResult:
         op = self._workload.op
         call = self._client.layer_norm if op.kind == "layer_norm" else self._client.rms_norm
         return call(
@@ -226,8 +246,8 @@ def run_gated_rms_norm(client: normd.Client, limits: Limits) -> Iterator[Report]
         while runner.report.rows < rows:
             operands, first = runner.send(min(chunk, rows - runner.report.rows))
         for _ in range(min(limits.repeats, limits.repeats * GATED_ROWS[1] // rows)):
-            if not np.array_equal(
-                runner.forward(operands).y.view(np.uint16), first["y"].view(np.uint16)
-            ):
-                raise Mismatch(f"y of {rows} rows has other bits when the request is repeated")
+            again = runner.repeat(operands)
+            for name, array in again.items():
+                if array.tobytes() != first[name].tobytes():
+                    raise Mismatch(f"{name} has other bits when {rows} rows are sent again")
         yield runner.report
