@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -13,6 +14,8 @@
 #include "client/cpp/reply_reader.h"
 #include "client/cpp/request_fields.h"
 #include "client/cpp/request_writer.h"
+#include "grpc/grpc.h"
+#include "grpc/slice.h"
 #include "grpc/support/time.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
@@ -43,6 +46,26 @@ bool IsLocal(const std::string& target) {
     if (absl::StartsWith(target, prefix)) return true;
   }
   return false;
+}
+
+// gRPC ends the process over metadata that HTTP/2 cannot carry.
+absl::Status CheckMetadata(const CallOptions& options) {
+  for (const auto& [key, value] : options.metadata) {
+    const grpc_slice key_slice = grpc_slice_from_static_buffer(key.data(), key.size());
+    const grpc_slice value_slice = grpc_slice_from_static_buffer(value.data(), value.size());
+    if (grpc_header_key_is_legal(key_slice) == 0) {
+      return FieldError(
+          "metadata", absl::StrCat("'", absl::CHexEscape(key), "' is not a key of 0-9 a-z _ . -"));
+    }
+    if (grpc_is_binary_header(key_slice) == 0 &&
+        grpc_header_nonbin_value_is_legal(value_slice) == 0) {
+      // The value may be a secret.
+      return FieldError("metadata", absl::StrCat("'", key,
+                                                 "' has a value that is not printable "
+                                                 "ASCII, and a key without -bin"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 grpc::ChannelArguments ChannelArgumentsFor(const std::string& target) {
@@ -80,6 +103,7 @@ class Client::Connection {
       return FieldError("timeout",
                         absl::StrCat(absl::FormatDuration(timeout), " is not positive and finite"));
     }
+    if (absl::Status status = CheckMetadata(options); !status.ok()) return status;
     // First made, last ended: everything below holds slices of it.
     Loan loan;
     RequestWriter writer(std::move(fields), loan);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/cpp/client.h"
@@ -151,6 +152,21 @@ TEST_F(BadInputTest, Timeouts) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(FieldOf(status), "timeout");
   }
+}
+
+TEST_F(BadInputTest, Metadata) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"Upper", "a"}, {"", "a"}, {"two words", "a"}, {"x-text", "line\nbreak"}};
+  for (const auto& pair : wrong) {
+    CallOptions options;
+    options.metadata = {pair};
+    const absl::Status status = client_.LayerNorm(Forward().call, options).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << pair.first;
+    EXPECT_EQ(FieldOf(status), "metadata");
+  }
+  CallOptions options;
+  options.metadata = {{"x-note", "a"}, {"x-bytes-bin", std::string("\0\1", 2)}};
+  EXPECT_TRUE(client_.LayerNorm(Forward().call, options).ok());
 }
 
 TEST_F(BadInputTest, MessagesOverTheServersLimit) {

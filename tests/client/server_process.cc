@@ -44,6 +44,8 @@ ServerProcess::ServerProcess(const std::vector<std::string>& flags) {
                                         "--metrics_listen=",
                                         "--devices=cpu",
                                         "--drain_delay=0s",
+                                        "--staging_bytes=134217728",
+                                        "--max_message_bytes=33554432",
                                         "--log_level=warning",
                                         "--port_file=" + port_file};
   arguments.insert(arguments.end(), flags.begin(), flags.end());

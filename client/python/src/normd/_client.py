@@ -23,7 +23,7 @@ from normd._request import (
 )
 from normd._results import Array, BackwardResult, Execution, ForwardResult, Timings
 from normd._stubs.normd.v1 import norm_pb2
-from normd._transport import GrpcTransport, Metadata, Transport
+from normd._transport import GrpcTransport, Metadata, Transport, check_metadata
 from normd._wire import BACKWARD, FORWARD, Method, decode, encode
 
 DEFAULT_TIMEOUT = 30.0
@@ -366,6 +366,7 @@ class Client:
         self, method: Method, request: bytes, timeout: float | None
     ) -> tuple[Execution, dict[str, Array]]:
         metadata = self._metadata() if callable(self._metadata) else self._metadata
+        check_metadata(metadata)
         reply = self._transport.call(
             method.path,
             request,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
@@ -51,6 +52,31 @@ _OPTIONS = (
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
 )
+
+
+_METADATA_KEY = re.compile(r"[0-9a-z_.-]+")
+_METADATA_TEXT = re.compile(r"[ -~]*")
+
+
+def check_metadata(metadata: Metadata) -> None:
+    """Finds what gRPC would report as an internal error, or not at all.
+
+    Raises:
+        InvalidArgument: a key or value that HTTP/2 cannot carry.
+    """
+    for key, value in metadata:
+        if not isinstance(key, str) or not _METADATA_KEY.fullmatch(key):
+            raise InvalidArgument(f"{key!r} is not a key of 0-9 a-z _ . -", field="metadata")
+        if key.endswith("-bin"):
+            legal = isinstance(value, bytes)
+        else:
+            legal = isinstance(value, str) and _METADATA_TEXT.fullmatch(value) is not None
+        if not legal:
+            # The value may be a secret.
+            raise InvalidArgument(
+                f"{key!r} has a value that is not printable ASCII, or bytes for a key with -bin",
+                field="metadata",
+            )
 
 
 class _ForkGuard:
