@@ -74,6 +74,10 @@ void Canonicalise(Point& p, int64_t max_elements) {
   }
   // A saved rstd of infinity makes NaN and infinity a matter of the last bit of the mean.
   if (Get(p, Axis::kStatistics) != 0 && EpsOf(p) == 0) reset(Axis::kEps, 0);
+  // Somebody else's statistics on huge elements give h that overflows fp32.
+  if (Get(p, Axis::kStatistics) == 2 && Get(p, Axis::kValues) == static_cast<int>(Values::kHuge)) {
+    reset(Axis::kStatistics, 1);
+  }
   const int64_t width = WidthOf(p);
   for (int choice = Get(p, Axis::kGroup) - 1; choice >= 0; --choice) {
     if (GroupOf(width, choice) == GroupOf(width, Get(p, Axis::kGroup))) reset(Axis::kGroup, choice);

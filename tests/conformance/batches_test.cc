@@ -75,13 +75,17 @@ TEST_P(ConformanceLaunch, ThousandSegmentsInLaunchesOfTheLargestSize) {
 TEST_P(ConformanceLaunch, RepeatsGiveTheSameBits) {
   Batch batch = MakeBatch(5);
   batch.segments.push_back(MakeSegment(batch.point, batch.spec, 2500, 1e-5F, 77));
-  const auto first = RunTogether(SharedLauncher(), batch.spec, batch.segments);
-  ASSERT_TRUE(first.ok()) << first.status();
-  for (int i = 1; i < Options().repeats; ++i) {
-    const auto again = RunTogether(SharedLauncher(), batch.spec, batch.segments);
-    ASSERT_TRUE(again.ok()) << again.status();
-    for (size_t s = 0; s < batch.segments.size(); ++s) {
-      const std::vector<std::string> differences = BitDifferences((*first)[s], (*again)[s]);
+  Launcher& launcher = SharedLauncher();
+  auto launch = launcher.Place(batch.spec, batch.segments, MemoryKind::kDevice);
+  ASSERT_TRUE(launch.ok()) << launch.status();
+  std::vector<SegmentOutcome> first;
+  for (int i = 0; i < Options().repeats; ++i) {
+    ASSERT_TRUE(launcher.Run(*launch).ok());
+    auto outcomes = launcher.ReadBack(*launch);
+    ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+    if (i == 0) first = *outcomes;
+    for (size_t s = 0; s < first.size(); ++s) {
+      const std::vector<std::string> differences = BitDifferences(first[s], (*outcomes)[s]);
       ASSERT_TRUE(differences.empty()) << "run " << i << " segment " << s << Lines(differences);
     }
   }

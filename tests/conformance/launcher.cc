@@ -15,53 +15,31 @@ constexpr int64_t kGuardBytes = 256;
 
 int64_t RoundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+// Byte i of a block that is all filler.
+std::byte FillerAt(uint32_t filler, size_t i) {
+  return static_cast<std::byte>(filler >> (8 * (i % 4)) & 0xFF);
+}
+
+void FillImage(std::vector<std::byte>& image, uint32_t filler) {
+  for (size_t i = 0; i < image.size(); ++i) image[i] = FillerAt(filler, i);
+}
+
+// Another filler than the NaN pattern may be a right result.
+bool MarksNan(const Placement& placement) { return placement.filler == Placement().filler; }
+
 }  // namespace
 
 double SlotBytes::at(int64_t index) const {
   return LoadElement(dtype, bytes.data() + index * SizeOf(dtype));
 }
 
-// One allocation and what it must hold.
-struct Launcher::Block {
-  Memory memory;
-  MemoryKind kind = MemoryKind::kDevice;
-  std::vector<std::byte> before;  // all bytes, as uploaded
-  int64_t begin = 0;              // byte offset of the first element
-  int64_t row_stride = 0;         // elements
-  SlotShape shape;
-
-  char* data() const { return static_cast<char*>(memory.data()) + begin; }
-  size_t ByteOf(int64_t row, int64_t column) const {
-    return static_cast<size_t>(begin + (row * row_stride + column) * SizeOf(shape.dtype));
-  }
-  size_t row_bytes() const { return static_cast<size_t>(shape.columns * SizeOf(shape.dtype)); }
-};
-
-struct Launcher::Layout {
-  PerSlot<Block> blocks;  // without memory: not present, or an output in place of its input
-  Segment segment;
-};
-
-namespace {
-
-// Whether an element still holds the filler. Only for the NaN pattern: another one may be a result.
-bool Unwritten(const std::byte* element, int64_t bytes, uint16_t filler) {
-  if (filler != Placement().filler) return false;
-  for (int64_t i = 0; i < bytes; ++i) {
-    if (element[i] != static_cast<std::byte>((i % 2 == 0 ? filler : filler >> 8) & 0xFF)) {
-      return false;
-    }
-  }
-  return true;
+size_t PlacedLaunch::Block::ByteOf(int64_t row, int64_t column) const {
+  return static_cast<size_t>(begin + (row * row_stride + column) * SizeOf(shape.dtype));
 }
 
-void FillImage(std::vector<std::byte>& image, uint16_t filler) {
-  for (size_t i = 0; i < image.size(); ++i) {
-    image[i] = static_cast<std::byte>((i % 2 == 0 ? filler : filler >> 8) & 0xFF);
-  }
+size_t PlacedLaunch::Block::row_bytes() const {
+  return static_cast<size_t>(shape.columns * SizeOf(shape.dtype));
 }
-
-}  // namespace
 
 absl::Status Launcher::Prepare() {
   if (stream_ != nullptr) return absl::OkStatus();
@@ -71,147 +49,153 @@ absl::Status Launcher::Prepare() {
 }
 
 // Copies the whole block, through staging memory when the host may not touch it.
-absl::Status Launcher::Transfer(Block& block, std::vector<std::byte>& image, bool to_device) {
+absl::Status Launcher::Transfer(const Block& block, std::vector<std::byte>& image, bool to_device) {
   const int64_t bytes = block.memory.bytes();
-  void* host = block.memory.data();
-  if (block.kind == MemoryKind::kDevice) {
-    if (bounce_.bytes() < bytes) {
-      absl::StatusOr<Memory> bounce =
-          backend_.Allocate(std::max(bytes, 2 * bounce_.bytes()), MemoryKind::kStaging);
-      if (!bounce.ok()) return bounce.status();
-      bounce_ = std::move(*bounce);
-    }
-    host = bounce_.data();
+  if (block.kind == MemoryKind::kStaging) {
+    to_device ? std::memcpy(block.memory.data(), image.data(), image.size())
+              : std::memcpy(image.data(), block.memory.data(), image.size());
+    return absl::OkStatus();
   }
-  const bool copies = block.kind == MemoryKind::kDevice;
+  if (bounce_.bytes() < bytes) {
+    absl::StatusOr<Memory> bounce =
+        backend_.Allocate(std::max(bytes, 2 * bounce_.bytes()), MemoryKind::kStaging);
+    if (!bounce.ok()) return bounce.status();
+    bounce_ = std::move(*bounce);
+  }
+  void* host = bounce_.data();
+  void* device = block.memory.data();
   if (to_device) std::memcpy(host, image.data(), image.size());
-  if (copies) {
-    void* device = block.memory.data();
-    const absl::Status status =
-        to_device ? stream_->Copy(device, host, bytes) : stream_->Copy(host, device, bytes);
-    if (!status.ok()) return status;
-    if (absl::Status waited = stream_->Synchronize(); !waited.ok()) return waited;
-  }
+  const absl::Status copied =
+      to_device ? stream_->Copy(device, host, bytes) : stream_->Copy(host, device, bytes);
+  if (!copied.ok()) return copied;
+  if (absl::Status waited = stream_->Synchronize(); !waited.ok()) return waited;
   if (!to_device) std::memcpy(image.data(), host, image.size());
   return absl::OkStatus();
 }
 
-absl::StatusOr<Launcher::Layout> Launcher::Place(const NormSpec& spec, const PlacedSegment& placed,
-                                                 MemoryKind kind) {
-  Layout layout;
-  layout.segment.rows = placed.operands.rows;
-  layout.segment.eps = placed.operands.eps;
-  for (size_t index = 0; index < kSlots; ++index) {
-    const Slot slot = SlotAt(index);
-    const SlotShape shape = ShapeOf(slot, spec, placed.operands.rows);
-    if (!shape.present) continue;
-    const Slot input = InPlaceInput(slot);
-    if (placed.in_place && input != slot) {
-      const Block& block = layout.blocks[IndexOf(input)];
-      SetSlot(slot, block.data(), block.row_stride, layout.segment);
-      continue;
-    }
-    const Placement& placement = placed.placements[index];
-    Block& block = layout.blocks[index];
-    block.kind = kind;
-    block.shape = shape;
-    block.row_stride = shape.columns + (shape.matrix ? placement.row_padding : 0);
-    const int64_t elements =
-        shape.rows == 0 ? 0 : (shape.rows - 1) * block.row_stride + shape.columns;
-    const int64_t span = elements * SizeOf(shape.dtype);
-    const int64_t total =
-        RoundUp(kGuardBytes + placement.offset_bytes + span + (placement.at_end ? 0 : kGuardBytes));
-    block.begin = placement.at_end ? total - span : kGuardBytes + placement.offset_bytes;
-    absl::StatusOr<Memory> memory = backend_.Allocate(total, kind);
-    if (!memory.ok()) return memory.status();
-    block.memory = std::move(*memory);
-    block.before.resize(static_cast<size_t>(total));
-    FillImage(block.before, placement.filler);
-    if (!IsOutput(slot)) {
-      const std::vector<double>& values = ValuesOf(slot, placed.operands);
-      for (int64_t i = 0; i < shape.rows * shape.columns; ++i) {
-        StoreElement(shape.dtype, values[static_cast<size_t>(i)],
-                     &block.before[block.ByteOf(i / shape.columns, i % shape.columns)]);
-      }
-    }
-    if (absl::Status status = Transfer(block, block.before, true); !status.ok()) return status;
-    SetSlot(slot, block.data(), block.row_stride, layout.segment);
+absl::Status Launcher::PlaceSlot(Slot slot, const PlacedSegment& placed, MemoryKind kind,
+                                 PerSlot<Block>& blocks, PlacedLaunch& launch) {
+  const SlotShape shape = ShapeOf(slot, launch.spec_, placed.operands.rows);
+  if (!shape.present) return absl::OkStatus();
+  Segment& segment = launch.segments_.back();
+  if (const Slot input = InPlaceInput(slot); placed.in_place && input != slot) {
+    Block& block = blocks[IndexOf(input)];
+    block.written = slot;
+    SetSlot(slot, block.data(), block.row_stride, segment);
+    return absl::OkStatus();
   }
-  return layout;
+  const Placement& placement = placed.placements[IndexOf(slot)];
+  Block& block = blocks[IndexOf(slot)];
+  block.kind = kind;
+  block.shape = shape;
+  block.written = slot;
+  block.marks_unwritten = IsOutput(slot) && MarksNan(placement) && !placement.prefill.has_value();
+  block.row_stride = shape.columns + (shape.matrix ? placement.row_padding : 0);
+  const int64_t elements =
+      shape.rows == 0 ? 0 : (shape.rows - 1) * block.row_stride + shape.columns;
+  const int64_t span = elements * SizeOf(shape.dtype);
+  const int64_t front = kGuardBytes + placement.offset_bytes;
+  const int64_t total = RoundUp(front + span + (placement.at_end ? 0 : kGuardBytes));
+  block.begin = placement.at_end ? total - span : front;
+  absl::StatusOr<Memory> memory = backend_.Allocate(total, kind);
+  if (!memory.ok()) return memory.status();
+  block.memory = std::move(*memory);
+  block.before.resize(static_cast<size_t>(total));
+  FillImage(block.before, placement.filler);
+  for (int64_t i = 0; i < shape.rows * shape.columns; ++i) {
+    if (IsOutput(slot) && !placement.prefill.has_value()) break;
+    const double value = IsOutput(slot) ? *placement.prefill
+                                        : ValuesOf(slot, placed.operands)[static_cast<size_t>(i)];
+    StoreElement(shape.dtype, value,
+                 &block.before[block.ByteOf(i / shape.columns, i % shape.columns)]);
+  }
+  SetSlot(slot, block.data(), block.row_stride, segment);
+  return Transfer(block, block.before, true);
 }
 
-absl::StatusOr<SegmentOutcome> Launcher::Collect(const NormSpec& spec, const PlacedSegment& placed,
-                                                 Layout& layout) {
-  SegmentOutcome outcome;
-  PerSlot<Slot> written{};  // the output that a block holds; the slot itself otherwise
-  for (size_t i = 0; i < kSlots; ++i) written[i] = SlotAt(i);
-  for (size_t i = 0; i < kSlots; ++i) {
-    const bool present = ShapeOf(SlotAt(i), spec, placed.operands.rows).present;
-    if (placed.in_place && present) written[IndexOf(InPlaceInput(SlotAt(i)))] = SlotAt(i);
-  }
-  for (size_t index = 0; index < kSlots; ++index) {
-    Block& block = layout.blocks[index];
-    if (block.memory.data() == nullptr) continue;
-    std::vector<std::byte> after(block.before.size());
-    if (absl::Status status = Transfer(block, after, false); !status.ok()) return status;
-    const Slot slot = written[index];
-    const char* name = Name(slot);
-    if (IsOutput(slot)) {
-      SlotBytes& output = outcome.outputs[IndexOf(slot)];
-      output.dtype = block.shape.dtype;
-      for (int64_t row = 0; row < block.shape.rows; ++row) {
-        const auto first = after.begin() + static_cast<int64_t>(block.ByteOf(row, 0));
-        const auto last = first + static_cast<int64_t>(block.row_bytes());
-        output.bytes.insert(output.bytes.end(), first, last);
-        for (int64_t c = 0; c < block.shape.columns && SlotAt(index) == slot; ++c) {
-          const int64_t bytes = SizeOf(block.shape.dtype);
-          if (!Unwritten(&*first + c * bytes, bytes, placed.placements[index].filler)) continue;
-          outcome.faults.push_back(absl::StrCat(name, ": [", row, ", ", c, "] was not written"));
-          break;
-        }
-        // What is left is what may not change.
-        std::copy_n(block.before.begin() + static_cast<int64_t>(block.ByteOf(row, 0)),
-                    block.row_bytes(), first);
-      }
+absl::StatusOr<PlacedLaunch> Launcher::Place(const NormSpec& spec,
+                                             absl::Span<const PlacedSegment> segments,
+                                             MemoryKind kind) {
+  if (absl::Status status = Prepare(); !status.ok()) return status;
+  if (absl::Status status = Validate(spec); !status.ok()) return status;
+  PlacedLaunch launch;
+  launch.spec_ = spec;
+  launch.blocks_.resize(segments.size());
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const PlacedSegment& placed = segments[i];
+    launch.segments_.emplace_back();
+    launch.segments_.back().rows = placed.operands.rows;
+    launch.segments_.back().eps = placed.operands.eps;
+    for (size_t slot = 0; slot < kSlots; ++slot) {
+      const absl::Status status = PlaceSlot(SlotAt(slot), placed, kind, launch.blocks_[i], launch);
+      if (!status.ok()) return status;
     }
-    const auto [changed, expected] =
-        std::mismatch(after.begin(), after.end(), block.before.begin());
-    if (changed == after.end()) continue;
-    const int64_t at = changed - after.begin() - block.begin;
-    outcome.faults.push_back(absl::StrCat(
-        name, IsOutput(slot) ? ": a byte outside the elements changed" : ": the input changed",
-        ", at byte ", at, " from the first element"));
+    if (absl::Status status = Validate(spec, launch.segments_.back()); !status.ok()) return status;
   }
-  return outcome;
+  return launch;
+}
+
+absl::StatusOr<LaunchInfo> Launcher::Run(PlacedLaunch& launch) {
+  const bool forward = launch.spec_.direction == Direction::kForward;
+  absl::StatusOr<LaunchInfo> info =
+      forward ? backend_.Forward(launch.spec_, launch.segments_, *stream_)
+              : backend_.Backward(launch.spec_, launch.segments_, *stream_);
+  if (!info.ok()) return info;
+  if (absl::Status status = stream_->Synchronize(); !status.ok()) return status;
+  return info;
+}
+
+// Takes the output's elements; all other bytes must be as they were.
+absl::Status Launcher::ReadBlock(const Block& block, SegmentOutcome& outcome) {
+  std::vector<std::byte> after(block.before.size());
+  if (absl::Status status = Transfer(block, after, false); !status.ok()) return status;
+  const char* name = Name(block.written);
+  const bool output = IsOutput(block.written);
+  SlotBytes& taken = outcome.outputs[IndexOf(block.written)];
+  taken.dtype = block.shape.dtype;
+  const auto element = static_cast<size_t>(SizeOf(block.shape.dtype));
+  int64_t unwritten = 0;
+  for (int64_t row = 0; output && row < block.shape.rows; ++row) {
+    std::byte* first = after.data() + block.ByteOf(row, 0);
+    const std::byte* initial = block.before.data() + block.ByteOf(row, 0);
+    taken.bytes.insert(taken.bytes.end(), first, first + block.row_bytes());
+    for (size_t at = 0; block.marks_unwritten && at < block.row_bytes(); at += element) {
+      unwritten += std::memcmp(first + at, initial + at, element) == 0;
+    }
+    std::memcpy(first, initial, block.row_bytes());
+  }
+  if (unwritten > 0) {
+    outcome.faults.push_back(absl::StrCat(name, ": ", unwritten, " elements were not written"));
+  }
+  const auto [changed, initial] = std::mismatch(after.begin(), after.end(), block.before.begin());
+  if (changed == after.end()) return absl::OkStatus();
+  outcome.faults.push_back(
+      absl::StrCat(name, output ? ": a byte outside the elements changed" : ": the input changed",
+                   ", at byte ", changed - after.begin() - block.begin, " from the first element"));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<SegmentOutcome>> Launcher::ReadBack(PlacedLaunch& launch) {
+  std::vector<SegmentOutcome> outcomes(launch.blocks_.size());
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    for (const Block& block : launch.blocks_[i]) {
+      if (block.memory.data() == nullptr) continue;
+      if (absl::Status status = ReadBlock(block, outcomes[i]); !status.ok()) return status;
+    }
+  }
+  return outcomes;
 }
 
 absl::StatusOr<LaunchOutcome> Launcher::Run(const NormSpec& spec,
                                             absl::Span<const PlacedSegment> segments,
                                             MemoryKind kind) {
-  if (absl::Status status = Prepare(); !status.ok()) return status;
-  if (absl::Status status = Validate(spec); !status.ok()) return status;
-  std::vector<Layout> layouts;
-  std::vector<Segment> launched;
-  for (const PlacedSegment& placed : segments) {
-    absl::StatusOr<Layout> layout = Place(spec, placed, kind);
-    if (!layout.ok()) return layout.status();
-    if (absl::Status status = Validate(spec, layout->segment); !status.ok()) return status;
-    launched.push_back(layout->segment);
-    layouts.push_back(std::move(*layout));
-  }
-  absl::StatusOr<LaunchInfo> info = spec.direction == Direction::kForward
-                                        ? backend_.Forward(spec, launched, *stream_)
-                                        : backend_.Backward(spec, launched, *stream_);
+  absl::StatusOr<PlacedLaunch> launch = Place(spec, segments, kind);
+  if (!launch.ok()) return launch.status();
+  absl::StatusOr<LaunchInfo> info = Run(*launch);
   if (!info.ok()) return info.status();
-  if (absl::Status status = stream_->Synchronize(); !status.ok()) return status;
-  LaunchOutcome outcome;
-  outcome.info = *info;
-  for (size_t i = 0; i < segments.size(); ++i) {
-    absl::StatusOr<SegmentOutcome> collected = Collect(spec, segments[i], layouts[i]);
-    if (!collected.ok()) return collected.status();
-    outcome.segments.push_back(std::move(*collected));
-  }
-  return outcome;
+  absl::StatusOr<std::vector<SegmentOutcome>> outcomes = ReadBack(*launch);
+  if (!outcomes.ok()) return outcomes.status();
+  return LaunchOutcome{*info, std::move(*outcomes)};
 }
 
 }  // namespace normd
