@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 
 namespace normd {
@@ -14,7 +15,8 @@ class SteadyClock final : public Clock {
            absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
   }
 
-  void WaitUntil(CondVar& condition, Mutex& mutex, absl::Time time) override {
+  void WaitUntil(CondVar& condition, Mutex& mutex, absl::Time time) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     // A wait of a day stands for all longer ones: the standard library's arithmetic overflows.
     const absl::Duration wait = time - Now();
     if (wait > absl::Hours(24)) {

@@ -77,7 +77,6 @@ class NormCall final : public Call {
   absl::Time deadline_;
   absl::Time job_ended_;
   RequestRecord record_;
-  float eps_ = 0;
   StagedRequest staged_;
 };
 
