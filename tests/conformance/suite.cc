@@ -79,7 +79,7 @@ int RunSuite(int argc, char** argv, BackendFactory factory) {
     frame.launcher = std::make_unique<Launcher>(*frame.backend);
   }
   const int code = RUN_ALL_TESTS();
-  if (frame.backend != nullptr) {
+  if (frame.points > 0) {
     std::printf("%s: %lld conformance points\n", frame.backend->info().name.c_str(),
                 static_cast<long long>(frame.points));
   }
