@@ -74,17 +74,25 @@ __device__ inline float AnyReciprocalRoot(float v) {
 // Squares near the ends of the fp32 range have lost bits; false for NaN too.
 __device__ inline bool InRange(float v) { return v >= 0x1p-90f && v <= FLT_MAX; }
 
-// The power of two that brings `largest` near 1, as far as scale and 1 / scale are normal numbers.
+__device__ inline int ExponentOf(float value) {
+  return static_cast<int>(__float_as_uint(value) >> 23) - 127;
+}
+
+// 2^exponent, as far as it and 1 / it are normal numbers.
+__device__ inline float PowerOfTwo(int exponent) {
+  return __uint_as_float(static_cast<unsigned>(127 + max(-126, min(126, exponent))) << 23);
+}
+
+// The power of two that brings `largest` near 2^40: squares and their sums stay far from the ends
+// of the fp32 range, and so does the rstd of a row of huge values without any spread.
 __device__ inline float ScaleFor(float largest) {
-  if (largest == 0.0f) return 1.0f;
-  const int exponent = static_cast<int>(__float_as_uint(largest) >> 23) - 127;
-  return __uint_as_float(static_cast<unsigned>(127 + max(-126, min(126, -exponent))) << 23);
+  return largest == 0.0f ? 1.0f : PowerOfTwo(40 - ExponentOf(largest));
 }
 
 // Saved statistics. Rows so large that t - mean may overflow are scaled.
 __device__ inline Moments MomentsFromSaved(float mean, float rstd) {
   Moments m;
-  if (rstd < 0x1p-60f && rstd > 0.0f) m.scale = InversePower(ScaleFor(rstd));
+  if (rstd < 0x1p-60f && rstd > 0.0f) m.scale = PowerOfTwo(ExponentOf(rstd));
   m.mean = mean * m.scale;
   m.rstd = rstd * InversePower(m.scale);
   return m;
@@ -99,7 +107,7 @@ __device__ inline Moments MomentsFromSaved(float mean, float rstd) {
 //   void Pad(const float (&value)[kRows])             columns past the group count as `value`
 //   void Scale(const float (&scale)[kRows])           t *= scale
 
-// The moments of a row that was scaled so that its largest element is near 1. The variance is 0
+// The moments of a row that was scaled so that its largest element is near 2^40. The variance is 0
 // then, or far from where it would underflow; `rest` is what rounding took from the mean.
 __device__ inline Moments ScaledMoments(float mean, float rest, float mean_square, float eps,
                                         float scale) {
