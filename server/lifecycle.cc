@@ -43,19 +43,28 @@ void Lifecycle::DeviceLost(absl::Time now) {
   }
 }
 
-void Lifecycle::Advance(absl::Time now, bool idle) {
-  if (state_ == State::kDraining && now >= deadline_) Refuse(now);
-  if (state_ != State::kRefusing) return;
-  if (idle) {
-    Stop(device_lost_ ? kExitDeviceLost : kExitOk);
-  } else if (now >= deadline_) {
-    Stop(device_lost_ ? kExitDeviceLost : kExitDrainTimeout);
+void Lifecycle::Advance(absl::Time now, const Traffic& traffic) {
+  if (state_ == State::kDraining && now >= deadline_) {
+    Refuse(now);
+    return;
   }
+  if (state_ != State::kRefusing) return;
+  if (traffic.arrived != arrived_) last_arrival_ = now;
+  arrived_ = traffic.arrived;
+  if (traffic.unanswered > 0) {
+    last_unanswered_ = now;
+    if (now >= deadline_) Stop(device_lost_ ? kExitDeviceLost : kExitDrainTimeout);
+    return;
+  }
+  const bool quiet = now - last_arrival_ >= kQuiet || now - last_unanswered_ >= kMaxLinger;
+  if (quiet || now >= deadline_) Stop(device_lost_ ? kExitDeviceLost : kExitOk);
 }
 
 void Lifecycle::Refuse(absl::Time now) {
   state_ = State::kRefusing;
   deadline_ = now + options_.drain_timeout;
+  last_arrival_ = now;
+  last_unanswered_ = now;
 }
 
 void Lifecycle::Stop(int exit_code) {

@@ -7,8 +7,10 @@
 //   draining  health says NOT_SERVING, everything is still served
 //   refusing  new requests are refused, accepted ones are finished
 //
-// A second signal ends the delay; one while refusing ends the wait for accepted requests. A lost
-// device leads to refusing at once. Not thread-safe.
+// Refusing lasts until no call has come for kQuiet, at most kMaxLinger beyond the last answer: gRPC
+// cuts off calls that arrive while it shuts down, instead of refusing them. A second signal ends
+// the delay; one while refusing ends the wait for accepted requests. A lost device leads to
+// refusing at once. Not thread-safe.
 #ifndef NORMD_SERVER_LIFECYCLE_H_
 #define NORMD_SERVER_LIFECYCLE_H_
 
@@ -24,8 +26,17 @@ struct LifecycleOptions {
   absl::Duration drain_timeout;
 };
 
+// Calls as the server has seen them so far.
+struct Traffic {
+  int64_t arrived = 0;     // in total
+  int64_t unanswered = 0;  // of these
+};
+
 class Lifecycle {
  public:
+  static constexpr absl::Duration kQuiet = absl::Milliseconds(100);
+  static constexpr absl::Duration kMaxLinger = absl::Seconds(1);
+
   enum class State : uint8_t { kStarting, kReady, kDraining, kRefusing, kStopped };
 
   explicit Lifecycle(const LifecycleOptions& options) : options_(options) {}
@@ -35,8 +46,8 @@ class Lifecycle {
   // SIGTERM or SIGINT arrived.
   void Signal(int number, absl::Time now);
   void DeviceLost(absl::Time now);
-  // Time has passed; `idle`: every accepted request is answered.
-  void Advance(absl::Time now, bool idle);
+  // Time has passed.
+  void Advance(absl::Time now, const Traffic& traffic);
 
   State state() const { return state_; }
   // When Advance changes the state next by time alone.
@@ -53,6 +64,10 @@ class Lifecycle {
   bool device_lost_ = false;
   absl::Time deadline_ = absl::InfiniteFuture();
   int exit_code_ = 0;
+  // While refusing.
+  int64_t arrived_ = 0;
+  absl::Time last_arrival_ = absl::InfinitePast();
+  absl::Time last_unanswered_ = absl::InfinitePast();
 };
 
 // "starting", "ready", "draining", "refusing", "stopped".

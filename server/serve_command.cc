@@ -27,8 +27,8 @@
 namespace normd {
 namespace {
 
-// How often accepted requests are looked at while they are finished.
-constexpr absl::Duration kIdleCheck = absl::Milliseconds(5);
+// How often traffic is looked at while new requests are refused.
+constexpr absl::Duration kTrafficCheck = absl::Milliseconds(5);
 
 // What other threads tell the main thread. Thread-safe.
 class Inputs {
@@ -72,7 +72,7 @@ void LogConfig() {
 
 // Does what a new state asks for.
 void Enter(Lifecycle::State state, Server& server) {
-  Log(LogLevel::kInfo, Name(state), {{"unanswered_requests", server.unanswered()}});
+  Log(LogLevel::kInfo, Name(state), {{"unanswered_requests", server.traffic().unanswered}});
   if (state == Lifecycle::State::kDraining || state == Lifecycle::State::kRefusing) {
     server.TurnAway();
   }
@@ -96,27 +96,31 @@ void Apply(const Inputs::Input& input, Lifecycle& lifecycle) {
   }
 }
 
-// From ready to stopped.
-void RunUntilStopped(Lifecycle& lifecycle, Inputs& inputs, Server& server) {
+// From ready to stopped. Returns the requests that were unanswered then.
+int64_t RunUntilStopped(Lifecycle& lifecycle, Inputs& inputs, Server& server) {
   Clock& clock = Clock::Real();
+  Traffic traffic;
   while (lifecycle.state() != Lifecycle::State::kStopped) {
     const Lifecycle::State before = lifecycle.state();
-    const bool refusing = before == Lifecycle::State::kRefusing;
-    const absl::Time until =
-        refusing ? std::min(lifecycle.deadline(), clock.Now() + kIdleCheck) : lifecycle.deadline();
+    const absl::Time until = before == Lifecycle::State::kRefusing
+                                 ? std::min(lifecycle.deadline(), clock.Now() + kTrafficCheck)
+                                 : lifecycle.deadline();
     if (const auto input = inputs.Take(until)) {
       if (input->kind == Inputs::Kind::kDeviceLost) server.MarkDeviceLost();
       Apply(*input, lifecycle);
+    } else {
+      traffic = server.traffic();
+      lifecycle.Advance(clock.Now(), traffic);
     }
-    lifecycle.Advance(clock.Now(), refusing && server.Idle());
     if (lifecycle.state() != before) Enter(lifecycle.state(), server);
   }
+  return traffic.unanswered;
 }
 
 // Ends the process where waiting for the device could take for ever.
-[[noreturn]] void Abandon(Server& server, int exit_code) {
+[[noreturn]] void Abandon(Server& server, int64_t unanswered, int exit_code) {
   Log(LogLevel::kError, "the drain deadline passed",
-      {{"unanswered_requests", server.unanswered()}, {"exit_code", exit_code}});
+      {{"unanswered_requests", unanswered}, {"exit_code", exit_code}});
   server.RemoveFiles();
   FlushLog();
   std::_Exit(exit_code);
@@ -152,8 +156,8 @@ int ServeCommand(const ServeConfig& config) {
     if (server.ok()) (*server)->Stop();
     return kExitFailed;
   }
-  RunUntilStopped(lifecycle, inputs, **server);
-  if (!(*server)->Idle()) Abandon(**server, lifecycle.exit_code());
+  const int64_t left = RunUntilStopped(lifecycle, inputs, **server);
+  if (left > 0) Abandon(**server, left, lifecycle.exit_code());
   (*server)->Stop();
   Log(LogLevel::kInfo, "ended", {{"exit_code", lifecycle.exit_code()}});
   return lifecycle.exit_code();

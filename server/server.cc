@@ -136,8 +136,6 @@ void Server::RefuseNew() { norm_->RefuseNew(); }
 
 void Server::MarkDeviceLost() { telemetry_->SetDeviceUp(false); }
 
-bool Server::Idle() { return norm_->WaitIdle(absl::InfinitePast()); }
-
 void Server::Stop() {
   transport_->Shutdown(kShutdownGrace);
   norm_->Shutdown();

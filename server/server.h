@@ -36,10 +36,8 @@ class Server {
   void RefuseNew();
   void MarkDeviceLost();
 
-  // Whether every accepted request is answered.
-  bool Idle();
-  // Requests that arrived and are not answered.
-  int64_t unanswered() const { return telemetry_->inflight(); }
+  // Calls for ops; those whose answer is not with the transport yet are unanswered.
+  Traffic traffic() { return {norm_->arrived(), norm_->unanswered()}; }
 
   // Ends everything in order. Waits for what the device has begun.
   void Stop();

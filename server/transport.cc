@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/impl/server_builder_option.h"
+#include "grpcpp/impl/server_builder_plugin.h"
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/security/server_credentials.h"
 
@@ -18,6 +20,16 @@ constexpr const char* kHealthNames[] = {"", "normd.v1.NormService", "normd.v1.Bu
 
 // A connection that does not answer a keepalive ping for this long is closed.
 constexpr absl::Duration kKeepaliveTimeout = absl::Seconds(20);
+
+// gRPC's reflection library adds itself to every server of a process that links it.
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments* /*arguments*/) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins,
+                  [](const auto& plugin) { return plugin->name() == "proto_server_reflection"; });
+  }
+};
 
 int Milliseconds(absl::Duration duration) {
   return static_cast<int>(absl::ToInt64Milliseconds(duration));
@@ -58,8 +70,9 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Start(
     const std::function<void(grpc::ServerBuilder&)>& add_services) {
   std::unique_ptr<Transport> transport(new Transport);
   grpc::EnableDefaultHealthCheckService(true);
-  if (options.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
+  if (!options.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   // Otherwise a second server binds the same port, and the kernel deals calls out to both.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   SetLimits(options, builder);

@@ -9,6 +9,7 @@ void CallCounter::Posted() {
 
 void CallCounter::Accepted() {
   MutexLock lock(mutex_);
+  ++arrived_;
   ++unanswered_;
 }
 
@@ -30,6 +31,16 @@ void CallCounter::Stop() {
 bool CallCounter::stopped() {
   MutexLock lock(mutex_);
   return stopped_;
+}
+
+int64_t CallCounter::arrived() {
+  MutexLock lock(mutex_);
+  return arrived_;
+}
+
+int64_t CallCounter::unanswered() {
+  MutexLock lock(mutex_);
+  return unanswered_;
 }
 
 bool CallCounter::WaitAnswered(Clock& clock, absl::Time deadline) {

@@ -30,6 +30,9 @@ class CallCounter {
   void Stop();
   bool stopped();
 
+  int64_t arrived();     // accepted so far
+  int64_t unanswered();  // accepted and not answered
+
   // Every accepted call is answered. False: `deadline` passed first.
   bool WaitAnswered(Clock& clock, absl::Time deadline);
   // No call is left, posted ones included. They end when the grpc::Server is shut down.
@@ -39,6 +42,7 @@ class CallCounter {
   Mutex mutex_;
   CondVar changed_;
   int64_t live_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t arrived_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t unanswered_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };

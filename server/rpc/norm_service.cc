@@ -64,6 +64,10 @@ void NormService::Start() {
 
 void NormService::RefuseNew() { state_->context.draining = true; }
 
+int64_t NormService::arrived() { return state_->counter.arrived(); }
+
+int64_t NormService::unanswered() { return state_->counter.unanswered(); }
+
 bool NormService::WaitIdle(absl::Time deadline) {
   return state_->counter.WaitAnswered(state_->context.worker.clock(), deadline);
 }

@@ -44,6 +44,10 @@ class NormService {
   // From now on calls get UNAVAILABLE "draining"; accepted ones go on.
   void RefuseNew();
 
+  // Calls that arrived, refused ones included, and those of them that are not answered.
+  int64_t arrived();
+  int64_t unanswered();
+
   // Waits until every accepted call is answered. False: the deadline, a reading of the worker's
   // clock, passed first.
   bool WaitIdle(absl::Time deadline);

@@ -55,7 +55,7 @@ ShapeMetrics& ShapeTable::Insert(uint64_t key, const NormSpec& spec, int row_cla
   // Without the lock first: a full table stays full, and strangers to it must not queue up here.
   if (size() >= max_shapes_) return Other(spec);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     uint64_t i = absl::HashOf(key);
     ShapeMetrics* shape = nullptr;
     while ((shape = slots_[i & mask_].shape.load(std::memory_order_acquire)) != nullptr) {
@@ -79,7 +79,7 @@ ShapeMetrics& ShapeTable::Other(const NormSpec& spec) {
   std::atomic<ShapeMetrics*>& other = others_[OtherIndex(spec)];
   ShapeMetrics* shape = other.load(std::memory_order_acquire);
   if (shape != nullptr) return *shape;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   shape = other.load(std::memory_order_acquire);
   if (shape != nullptr) return *shape;
   shapes_.push_back(std::make_unique<ShapeMetrics>(OpIndex(spec), spec.direction, spec.dtype,
@@ -89,7 +89,7 @@ ShapeMetrics& ShapeTable::Other(const NormSpec& spec) {
 }
 
 std::vector<const ShapeMetrics*> ShapeTable::Shapes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<const ShapeMetrics*> shapes;
   shapes.reserve(shapes_.size());
   for (const auto& shape : shapes_) shapes.push_back(shape.get());

@@ -9,9 +9,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "kernels/mutex.h"
 #include "kernels/norm_spec.h"
 #include "server/telemetry/histogram.h"
 
@@ -61,10 +62,9 @@ class ShapeTable {
   std::atomic<int64_t> size_{0};
   std::atomic<int64_t> overflowed_{0};
 
-  // Not absl::Mutex: ThreadSanitizer does not see the locks of a distribution's Abseil.
-  mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<ShapeMetrics>> shapes_;  // guarded by mutex_
-  std::vector<std::atomic<ShapeMetrics*>> others_;     // by op, direction, dtype
+  mutable Mutex mutex_;
+  std::vector<std::unique_ptr<ShapeMetrics>> shapes_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::atomic<ShapeMetrics*>> others_;  // by op, direction, dtype
 };
 
 }  // namespace normd

@@ -44,8 +44,6 @@ void Telemetry::RequestFinished(const RequestRecord& record) {
   state.sent_bytes.Add(0, record.sent_bytes);
 }
 
-int64_t Telemetry::inflight() const { return state_->inflight.load(std::memory_order_relaxed); }
-
 void Telemetry::Launched(const NormSpec& spec, const char* kernel, int64_t rows, int64_t requests,
                          absl::Duration kernel_time) {
   State& state = *state_;

@@ -58,8 +58,6 @@ class Telemetry : public prometheus::Collectable {
   // A request arrived; exactly one RequestFinished follows.
   void RequestStarted();
   void RequestFinished(const RequestRecord& record);
-  // Requests that arrived and have not ended.
-  int64_t inflight() const;
 
   // A launch completed that ran `requests` requests with `rows` rows in total.
   // REQUIRES: `kernel` has static storage

@@ -12,6 +12,8 @@ using State = Lifecycle::State;
 
 constexpr LifecycleOptions kOptions = {.drain_delay = absl::Seconds(5),
                                        .drain_timeout = absl::Seconds(30)};
+constexpr Traffic kIdle = {.arrived = 0, .unanswered = 0};
+constexpr Traffic kBusy = {.arrived = 0, .unanswered = 1};
 const absl::Time kStart = absl::FromUnixSeconds(1000);
 
 absl::Time At(int seconds) { return kStart + absl::Seconds(seconds); }
@@ -25,11 +27,11 @@ Lifecycle Ready(const LifecycleOptions& options = kOptions) {
 TEST(Lifecycle, StartsAndBecomesReady) {
   Lifecycle lifecycle(kOptions);
   EXPECT_EQ(lifecycle.state(), State::kStarting);
-  lifecycle.Advance(At(100), /*idle=*/true);
+  lifecycle.Advance(At(100), kIdle);
   EXPECT_EQ(lifecycle.state(), State::kStarting);
   lifecycle.Started();
   EXPECT_EQ(lifecycle.state(), State::kReady);
-  lifecycle.Advance(At(200), /*idle=*/true);
+  lifecycle.Advance(At(200), kIdle);
   EXPECT_EQ(lifecycle.state(), State::kReady);
   EXPECT_EQ(lifecycle.deadline(), absl::InfiniteFuture());
 }
@@ -39,14 +41,14 @@ TEST(Lifecycle, SigtermServesOnThroughTheDelayThenRefusesThenStopsWhenIdle) {
   lifecycle.Signal(SIGTERM, At(0));
   EXPECT_EQ(lifecycle.state(), State::kDraining);
   EXPECT_EQ(lifecycle.deadline(), At(5));
-  lifecycle.Advance(At(4), /*idle=*/true);
+  lifecycle.Advance(At(4), kIdle);
   EXPECT_EQ(lifecycle.state(), State::kDraining);
-  lifecycle.Advance(At(5), /*idle=*/false);
+  lifecycle.Advance(At(5), kBusy);
   EXPECT_EQ(lifecycle.state(), State::kRefusing);
   EXPECT_EQ(lifecycle.deadline(), At(35));
-  lifecycle.Advance(At(34), /*idle=*/false);
+  lifecycle.Advance(At(34), kBusy);
   EXPECT_EQ(lifecycle.state(), State::kRefusing);
-  lifecycle.Advance(At(34), /*idle=*/true);
+  lifecycle.Advance(At(34), kIdle);
   EXPECT_EQ(lifecycle.state(), State::kStopped);
   EXPECT_EQ(lifecycle.exit_code(), kExitOk);
 }
@@ -54,8 +56,8 @@ TEST(Lifecycle, SigtermServesOnThroughTheDelayThenRefusesThenStopsWhenIdle) {
 TEST(Lifecycle, PastTheDrainDeadlineItStopsWithItsOwnCode) {
   Lifecycle lifecycle = Ready();
   lifecycle.Signal(SIGTERM, At(0));
-  lifecycle.Advance(At(5), /*idle=*/false);
-  lifecycle.Advance(At(35), /*idle=*/false);
+  lifecycle.Advance(At(5), kBusy);
+  lifecycle.Advance(At(35), kBusy);
   EXPECT_EQ(lifecycle.state(), State::kStopped);
   EXPECT_EQ(lifecycle.exit_code(), kExitDrainTimeout);
 }
@@ -63,7 +65,37 @@ TEST(Lifecycle, PastTheDrainDeadlineItStopsWithItsOwnCode) {
 TEST(Lifecycle, IdleAtTheDeadlineIsInTime) {
   Lifecycle lifecycle = Ready();
   lifecycle.Signal(SIGINT, At(0));
-  lifecycle.Advance(At(30), /*idle=*/true);
+  lifecycle.Advance(At(30), kIdle);
+  EXPECT_EQ(lifecycle.exit_code(), kExitOk);
+}
+
+TEST(Lifecycle, RefusesUntilNoCallHasComeForAWhile) {
+  const absl::Duration kMoment = Lifecycle::kQuiet / 2;
+  Lifecycle lifecycle = Ready();
+  lifecycle.Signal(SIGINT, At(0));
+  lifecycle.Advance(At(0) + kMoment, {.arrived = 0});
+  EXPECT_EQ(lifecycle.state(), State::kRefusing);
+  lifecycle.Advance(At(0) + 2 * kMoment, {.arrived = 1});
+  EXPECT_EQ(lifecycle.state(), State::kRefusing);
+  lifecycle.Advance(At(0) + 3 * kMoment, {.arrived = 1});
+  EXPECT_EQ(lifecycle.state(), State::kRefusing);
+  lifecycle.Advance(At(0) + 4 * kMoment, {.arrived = 1});
+  EXPECT_EQ(lifecycle.state(), State::kStopped);
+  EXPECT_EQ(lifecycle.exit_code(), kExitOk);
+}
+
+TEST(Lifecycle, CallsWithoutEndCannotHoldIt) {
+  Lifecycle lifecycle = Ready();
+  lifecycle.Signal(SIGINT, At(0));
+  absl::Time now = At(2);
+  lifecycle.Advance(now, {.arrived = 1, .unanswered = 1});
+  const absl::Time end = now + Lifecycle::kMaxLinger;
+  for (int64_t calls = 2; now < end; ++calls) {
+    EXPECT_EQ(lifecycle.state(), State::kRefusing);
+    now += Lifecycle::kQuiet / 2;
+    lifecycle.Advance(now, {.arrived = calls, .unanswered = 0});
+  }
+  EXPECT_EQ(lifecycle.state(), State::kStopped);
   EXPECT_EQ(lifecycle.exit_code(), kExitOk);
 }
 
@@ -95,7 +127,7 @@ TEST(Lifecycle, ASignalWhileRefusingEndsTheWait) {
   lifecycle.Signal(SIGINT, At(0));
   lifecycle.Signal(SIGINT, At(1));
   EXPECT_EQ(lifecycle.deadline(), At(1));
-  lifecycle.Advance(At(1), /*idle=*/false);
+  lifecycle.Advance(At(1), kBusy);
   EXPECT_EQ(lifecycle.state(), State::kStopped);
   EXPECT_EQ(lifecycle.exit_code(), kExitDrainTimeout);
 }
@@ -112,20 +144,20 @@ TEST(Lifecycle, ASignalBeforeReadyStopsAtOnceAndReadyComesTooLate) {
 TEST(Lifecycle, StoppedStaysStopped) {
   Lifecycle lifecycle = Ready();
   lifecycle.Signal(SIGINT, At(0));
-  lifecycle.Advance(At(0), /*idle=*/true);
+  lifecycle.Advance(At(1), kIdle);
   lifecycle.Signal(SIGTERM, At(1));
   lifecycle.DeviceLost(At(1));
-  lifecycle.Advance(At(100), /*idle=*/false);
+  lifecycle.Advance(At(100), kBusy);
   EXPECT_EQ(lifecycle.state(), State::kStopped);
   EXPECT_EQ(lifecycle.exit_code(), kExitOk);
 }
 
 TEST(Lifecycle, ALostDeviceRefusesAtOnceAndHasItsOwnCode) {
-  for (const bool idle : {true, false}) {
+  for (const Traffic& traffic : {kIdle, kBusy}) {
     Lifecycle lifecycle = Ready();
     lifecycle.DeviceLost(At(0));
     EXPECT_EQ(lifecycle.state(), State::kRefusing);
-    lifecycle.Advance(At(30), idle);
+    lifecycle.Advance(At(30), traffic);
     EXPECT_EQ(lifecycle.state(), State::kStopped);
     EXPECT_EQ(lifecycle.exit_code(), kExitDeviceLost);
   }
