@@ -80,8 +80,8 @@ int RunSuite(int argc, char** argv, BackendFactory factory) {
   }
   const int code = RUN_ALL_TESTS();
   if (frame.points > 0) {
-    std::printf("%s: %lld conformance points\n", frame.backend->info().name.c_str(),
-                static_cast<long long>(frame.points));
+    std::printf("conformance points: %lld (%s)\n", static_cast<long long>(frame.points),
+                frame.backend->info().name.c_str());
   }
   frame.launcher.reset();
   frame.backend.reset();
