@@ -134,7 +134,7 @@ TEST_F(NormServiceLoadTest, StopsUnderLoad) {
     }
   });
   stop.join();
-  EXPECT_EQ(server_->telemetry().inflight(), 0);
+  EXPECT_EQ(server_->service().unanswered(), 0);
   EXPECT_EQ(server_->worker().staging().used_bytes(), 0);
 }
 

@@ -1,6 +1,7 @@
 #include "server/rpc/norm_service.h"
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -33,6 +34,21 @@ std::vector<float> Floats(const v1::Tensor& tensor) {
   std::vector<float> values(tensor.inline_().size() / sizeof(float));
   std::memcpy(values.data(), tensor.inline_().data(), tensor.inline_().size());
   return values;
+}
+
+// normd_requests_total, by code.
+std::map<std::string, double> CountedRequests(const Telemetry& telemetry) {
+  std::map<std::string, double> counted;
+  for (const prometheus::MetricFamily& family : telemetry.Collect()) {
+    if (family.name != "normd_requests_total") continue;
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      for (const auto& label : metric.label) {
+        if (label.name == "code") counted[label.value] += metric.counter.value;
+      }
+    }
+  }
+  std::erase_if(counted, [](const auto& entry) { return entry.second == 0; });
+  return counted;
 }
 
 // A call on a thread of its own.
@@ -157,7 +173,7 @@ TEST_F(NormServiceTest, AQueueThatIsFullSaysWhenToComeBack) {
   for (int i = 0; i < 8; ++i) {
     waiting.push_back(std::make_unique<BackgroundCall>(server_, LayerNormRequest(2, 4)));
   }
-  ASSERT_TRUE(Eventually([&] { return server_.telemetry().inflight() == 9; }));
+  ASSERT_TRUE(Eventually([&] { return server_.service().unanswered() == 9; }));
   v1::ForwardResponse response;
   const grpc::Status status = Forward(server_, LayerNormRequest(2, 4), response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
@@ -206,7 +222,7 @@ TEST_F(NormServiceTest, ADeadlineInTheQueueIsMetWithoutALaunch) {
   const grpc::Status status =
       Forward(server_, LayerNormRequest(2, 4), response, absl::Milliseconds(30));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
-  ASSERT_TRUE(Eventually([&] { return server_.telemetry().inflight() == 1; }));
+  ASSERT_TRUE(Eventually([&] { return server_.service().unanswered() == 1; }));
   backend_.Release();
   EXPECT_TRUE(running->Wait().ok());
   EXPECT_EQ(backend_.launches(), 1);
@@ -216,10 +232,10 @@ TEST_F(NormServiceTest, ADeadlineInTheQueueIsMetWithoutALaunch) {
 TEST_F(NormServiceTest, CancelledInTheQueueIsNotLaunched) {
   const auto running = Occupy();
   BackgroundCall waiting(server_, LayerNormRequest(2, 4));
-  ASSERT_TRUE(Eventually([&] { return server_.telemetry().inflight() == 2; }));
+  ASSERT_TRUE(Eventually([&] { return server_.service().unanswered() == 2; }));
   waiting.Cancel();
   EXPECT_EQ(waiting.Wait().error_code(), grpc::StatusCode::CANCELLED);
-  ASSERT_TRUE(Eventually([&] { return server_.telemetry().inflight() == 1; }));
+  ASSERT_TRUE(Eventually([&] { return server_.service().unanswered() == 1; }));
   backend_.Release();
   EXPECT_TRUE(running->Wait().ok());
   EXPECT_EQ(backend_.launches(), 1);
@@ -230,9 +246,34 @@ TEST_F(NormServiceTest, CancelledOnTheDeviceGivesItsMemoryBack) {
   const auto running = Occupy();
   running->Cancel();
   EXPECT_EQ(running->Wait().error_code(), grpc::StatusCode::CANCELLED);
-  EXPECT_EQ(server_.telemetry().inflight(), 1);
+  EXPECT_EQ(server_.service().unanswered(), 1);
   backend_.Release();
   EXPECT_TRUE(server_.BecomesIdle());
+}
+
+TEST_F(NormServiceTest, ARequestIsCountedOnceOnEveryWayOut) {
+  v1::ForwardResponse response;
+  v1::ForwardRequest faulty = LayerNormRequest(2, 4);
+  faulty.clear_x();
+  EXPECT_FALSE(Forward(server_, faulty, response).ok());
+  backend_.FailNextLaunch();
+  EXPECT_FALSE(Forward(server_, LayerNormRequest(2, 4), response).ok());
+  const auto running = Occupy();
+  EXPECT_FALSE(Forward(server_, LayerNormRequest(2, 4), response, absl::Milliseconds(30)).ok());
+  BackgroundCall waiting(server_, LayerNormRequest(2, 4));
+  ASSERT_TRUE(Eventually([&] { return server_.service().unanswered() == 2; }));
+  waiting.Cancel();
+  waiting.Wait();
+  server_.service().RefuseNew();
+  EXPECT_FALSE(Forward(server_, LayerNormRequest(2, 4), response).ok());
+  backend_.Release();
+  EXPECT_TRUE(running->Wait().ok());
+  ASSERT_TRUE(server_.BecomesIdle());
+  EXPECT_THAT(CountedRequests(server_.telemetry()),
+              testing::UnorderedElementsAre(
+                  testing::Pair("OK", 1), testing::Pair("INVALID_ARGUMENT", 1),
+                  testing::Pair("INTERNAL", 1), testing::Pair("DEADLINE_EXCEEDED", 1),
+                  testing::Pair("CANCELLED", 1), testing::Pair("UNAVAILABLE", 1)));
 }
 
 TEST_F(NormServiceTest, DrainingRefusesNewCallsAndFinishesAcceptedOnes) {
@@ -251,13 +292,13 @@ TEST_F(NormServiceTest, DrainingRefusesNewCallsAndFinishesAcceptedOnes) {
 TEST_F(NormServiceTest, StopsWithACallInTheQueue) {
   const auto running = Occupy();
   BackgroundCall waiting(server_, LayerNormRequest(2, 4));
-  ASSERT_TRUE(Eventually([&] { return server_.telemetry().inflight() == 2; }));
+  ASSERT_TRUE(Eventually([&] { return server_.service().unanswered() == 2; }));
   std::thread stop([this] { server_.Stop(); });
   EXPECT_FALSE(waiting.Wait().ok());
   backend_.Release();
   stop.join();
   EXPECT_FALSE(running->Wait().ok());  // its connection went first
-  EXPECT_EQ(server_.telemetry().inflight(), 0);
+  EXPECT_EQ(server_.service().unanswered(), 0);
 }
 
 TEST(NormServiceOnCpu, ForwardAndBackwardGiveTheRightNumbers) {

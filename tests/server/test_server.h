@@ -38,7 +38,7 @@ class TestServer {
   // As the server's process does it: gRPC, then the service, then the worker.
   void Stop();
 
-  // Every request was answered and observed, and the staging memory is whole again.
+  // Every request is answered, and the staging memory is whole again.
   bool BecomesIdle();
 
  private:

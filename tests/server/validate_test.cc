@@ -287,5 +287,77 @@ INSTANTIATE_TEST_SUITE_P(Tensor, ForwardFault, testing::ValuesIn(TensorFaults())
 INSTANTIATE_TEST_SUITE_P(Output, ForwardFault, testing::ValuesIn(OutputFaults()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(All, BackwardFault, testing::ValuesIn(BackwardFaults()), kNameOf);
 
+TEST(Validate, DefaultsAreResolved) {
+  const auto request = Judge(LayerNormRequest(4, 8));
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->rows, 4);
+  EXPECT_EQ(request->eps, 1e-5F);
+  const NormSpec& spec = request->spec;
+  EXPECT_EQ(spec.width, 8);
+  EXPECT_EQ(spec.group, 8);
+  EXPECT_EQ(spec.path, KernelPath::kAuto);
+  EXPECT_TRUE(spec.has_weight && spec.has_bias && spec.want_y && spec.want_mean && spec.want_rstd);
+  EXPECT_FALSE(spec.has_gate() || spec.has_residual || spec.want_residual_out);
+}
+
+TEST(Validate, EpsOfZeroIsLegal) {
+  Forward request = LayerNormRequest(4, 8);
+  request.mutable_op()->set_eps(0);
+  EXPECT_TRUE(Judge(request).ok());
+}
+
+TEST(Validate, LeadingDimensionsFlattenToRows) {
+  Forward request = GatedRequest(12, 8);
+  SetShape(*request.mutable_x(), {2, 3, 2, 8});
+  SetShape(*request.mutable_z(), {12, 8});
+  const auto checked = Judge(request);
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  EXPECT_EQ(checked->rows, 12);
+  EXPECT_EQ(checked->spec.gate, GateActivation::kSilu);
+  EXPECT_EQ(checked->spec.gate_order, GateOrder::kNormThenGate);
+  SetShape(*request.mutable_x(), {96});
+  SetShape(*request.mutable_z(), {96});
+  request.clear_weight();
+  EXPECT_EQ(Judge(request)->rows, 1);
+}
+
+TEST(Validate, StatisticsFlattenToRowsAndGroups) {
+  Backward request = LayerNormBackwardRequest(6, 8);
+  const auto accepts = [&](const std::vector<int64_t>& shape) {
+    *request.mutable_mean() = FloatTensor(shape, 1);
+    *request.mutable_rstd() = FloatTensor(shape, 1);
+    const auto checked = Judge(request);
+    return checked.ok() && checked->spec.has_statistics;
+  };
+  EXPECT_TRUE(accepts({6}));
+  EXPECT_TRUE(accepts({6, 1}));
+  EXPECT_TRUE(accepts({2, 3}));
+  EXPECT_TRUE(accepts({2, 3, 1}));
+  request.mutable_op()->set_group_size(4);
+  EXPECT_TRUE(accepts({6, 2}));
+  EXPECT_TRUE(accepts({3, 2, 2}));
+  EXPECT_FALSE(accepts({12}));
+}
+
+TEST(Validate, NoRowsHaveNoStatistics) {
+  Backward request = LayerNormBackwardRequest(0, 8);
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{0}, {0, 1}, {3, 0}}) {
+    *request.mutable_mean() = FloatTensor(shape, 1);
+    *request.mutable_rstd() = FloatTensor(shape, 1);
+    const auto checked = Judge(request);
+    EXPECT_TRUE(checked.ok()) << checked.status();
+  }
+}
+
+TEST(Validate, AResidualOfBackwardIsWhatIsWantedOrArrives) {
+  Backward request = LayerNormBackwardRequest(4, 8);
+  EXPECT_FALSE(Judge(request)->spec.has_residual);
+  *request.mutable_dresidual_out() = FloatTensor({4, 8}, 1);
+  EXPECT_TRUE(Judge(request)->spec.has_residual);
+  request.clear_dresidual_out();
+  request.mutable_dresidual()->mutable_inline_();
+  EXPECT_TRUE(Judge(request)->spec.has_residual);
+}
+
 }  // namespace
 }  // namespace normd
