@@ -56,24 +56,51 @@ class BackwardUnit {
   }
 
   void RunTile(const Tile& tile) {
-    const int64_t size = spec_.group;
-    const int64_t groups = need_h_ ? tile.elements() / size : 0;
     if (need_h_) LoadValues(tile);
     LoadGradients(tile);
-    bool exact = false;
-    for (int64_t i = 0; i < groups; ++i) {
-      GroupStatistics& statistics = s_.statistics[static_cast<size_t>(i)];
-      statistics = TakeStatistics(StatisticsIndex(tile, i), t_ + i * size);
-      if (!statistics.exact) RunGroup(i * size, statistics);
-      exact |= statistics.exact;
-    }
+    if (need_h_) RunGroups(tile);
     FinishInputGradients(tile);
-    for (int64_t i = 0; exact && i < groups; ++i) {
-      if (s_.statistics[static_cast<size_t>(i)].exact) {
-        RunExactGroup(StatisticsIndex(tile, i), i * size);
-      }
-    }
+    if (need_h_) RunExactGroups(tile);
     FinishTile(tile);
+  }
+
+  // h and dt of the groups of a tile, step by step for all of them (see TakeStatistics).
+  void RunGroups(const Tile& tile) {
+    const int64_t size = spec_.group;
+    const int64_t groups = tile.elements() / size;
+    GroupStatistics* const statistics = s_.statistics.data();
+    GroupGradient* const gradients = s_.gradients.data();
+    if (spec_.has_statistics) {
+      for (int64_t i = 0; i < groups; ++i) statistics[i] = Saved(StatisticsIndex(tile, i));
+    } else {
+      TakeStatistics(spec_.kind, t_, groups, size, segment_.eps, statistics);
+    }
+    for (int64_t i = 0; i < groups; ++i) {
+      Normalize(t_ + i * size, size, statistics[i], s_.h.data() + i * size);
+    }
+    if (!need_dt_) return;
+    for (int64_t i = 0; i < groups; ++i) {
+      double sums[2] = {};
+      AddGradientSums(g_ + i * size, s_.h.data() + i * size, size, sums);
+      gradients[i] = FinishGradient(sums);
+      statistics[i].exact |= !gradients[i].in_range();
+    }
+    for (int64_t i = 0; i < groups; ++i) {
+      Differentiate(g_ + i * size, s_.h.data() + i * size, size, statistics[i].rstd, gradients[i],
+                    s_.dx.data() + i * size);
+    }
+  }
+
+  void RunExactGroups(const Tile& tile) {
+    const int64_t groups = tile.elements() / spec_.group;
+    for (int64_t i = 0; i < groups; ++i) {
+      if (!s_.statistics[static_cast<size_t>(i)].exact) continue;
+      const int64_t first = i * spec_.group;
+      const GroupChunk chunk = Chunk(first, spec_.group);
+      ExactGroup exact(spec_, segment_.eps);
+      TakeExact(StatisticsIndex(tile, i), [&](auto visit) { visit(chunk); }, exact);
+      RunExactChunk(exact, chunk, first);
+    }
   }
 
   // Of group `i` of a tile, in the saved statistics.
@@ -83,46 +110,18 @@ class BackwardUnit {
            i % tile_groups;
   }
 
-  // Of a group that lies in scratch.
-  GroupStatistics TakeStatistics(int64_t index, const float* t) const {
-    const int64_t size = spec_.group;
-    if (spec_.has_statistics) return SavedStatistics(SavedMean(index), segment_.rstd[index]);
-    if (spec_.kind == NormKind::kRmsNorm) {
-      return FinishStatistics(0, 0, SumSquares(t, size) * inverse_size_, segment_.eps);
-    }
-    const float shift = ShiftedMean(t[0], SumShifted(t, size, t[0]) * inverse_size_);
-    double sums[2] = {};
-    AddMoments(t, size, shift, sums);
-    return FinishStatistics(shift, sums[0] * inverse_size_, sums[1] * inverse_size_, segment_.eps);
-  }
-
   float SavedMean(int64_t index) const {
     return spec_.kind == NormKind::kLayerNorm ? segment_.mean[index] : 0;
   }
 
-  // h and dt of the group at `first` of the planes.
-  void RunGroup(int64_t first, GroupStatistics& statistics) {
-    float* const h = s_.h.data() + first;
-    Normalize(t_ + first, spec_.group, statistics, h);
-    if (!need_dt_) return;
-    double sums[2] = {};
-    AddGradientSums(g_ + first, h, spec_.group, sums);
-    const GroupGradient gradient = FinishGradient(sums);
-    statistics.exact = !gradient.in_range();
-    Differentiate(g_ + first, h, spec_.group, statistics.rstd, gradient, s_.dx.data() + first);
+  GroupStatistics Saved(int64_t index) const {
+    return SavedStatistics(SavedMean(index), segment_.rstd[index]);
   }
 
   GroupGradient FinishGradient(const double (&sums)[2]) const {
     const bool centred = spec_.kind == NormKind::kLayerNorm;
     return {static_cast<float>(sums[0] * inverse_size_),
             centred ? static_cast<float>(sums[1] * inverse_size_) : 0};
-  }
-
-  void RunExactGroup(int64_t index, int64_t first) {
-    const GroupChunk chunk = Chunk(first, spec_.group);
-    ExactGroup exact(spec_, segment_.eps);
-    TakeExact(index, [&](auto visit) { visit(chunk); }, exact);
-    RunExactChunk(exact, chunk, first);
   }
 
   void TakeExact(int64_t index, ExactGroup::Chunks chunks, ExactGroup& exact) const {
@@ -194,10 +193,7 @@ class BackwardUnit {
 
   GroupStatistics TakeWideStatistics(int64_t row, int64_t column) {
     const bool centred = spec_.kind == NormKind::kLayerNorm;
-    if (spec_.has_statistics) {
-      const int64_t index = WideIndex(row, column);
-      return SavedStatistics(SavedMean(index), segment_.rstd[index]);
-    }
+    if (spec_.has_statistics) return Saved(WideIndex(row, column));
     float shift = 0;
     if (centred) {
       float first = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/check.h"
 #include "kernels/cpu/cpu_event.h"
 #include "kernels/cpu/cpu_memory.h"
 #include "kernels/cpu/cpu_stream.h"
@@ -80,17 +81,20 @@ class CpuBackend : public Backend {
 
   absl::StatusOr<LaunchInfo> Forward(const NormSpec& spec, absl::Span<const Segment> segments,
                                      Stream& stream) override {
+    NORMD_CHECK(spec.direction == Direction::kForward);
     return Enqueue(spec, segments, stream);
   }
 
   absl::StatusOr<LaunchInfo> Backward(const NormSpec& spec, absl::Span<const Segment> segments,
                                       Stream& stream) override {
+    NORMD_CHECK(spec.direction == Direction::kBackward);
     return Enqueue(spec, segments, stream);
   }
 
  private:
   absl::StatusOr<LaunchInfo> Enqueue(const NormSpec& spec, absl::Span<const Segment> segments,
                                      Stream& stream) {
+    NORMD_CHECK(segments.size() <= static_cast<size_t>(info_.max_segments));
     absl::StatusOr<std::unique_ptr<Launch>> launch = Launch::Make(spec, segments);
     if (!launch.ok()) return launch.status();
     LaunchInfo info;

@@ -49,29 +49,17 @@ class ForwardUnit {
     LoadInputs(tile);
     const int64_t size = spec_.group;
     const int64_t groups = tile.elements() / size;
+    TakeStatistics(spec_.kind, t_, groups, size, segment_.eps, s_.statistics.data());
     for (int64_t i = 0; i < groups; ++i) {
-      const float* const t = t_ + i * size;
       GroupStatistics& statistics = s_.statistics[static_cast<size_t>(i)];
-      statistics = TakeStatistics(t);
       if (statistics.exact) {
         RunExactGroup(Chunk(i * size, size), statistics, s_.h.data() + i * size);
       } else if (spec_.want_y) {
-        Normalize(t, size, statistics, s_.h.data() + i * size);
+        Normalize(t_ + i * size, size, statistics, s_.h.data() + i * size);
       }
     }
     StoreStatistics(tile);
     StoreOutputs(tile);
-  }
-
-  // Of a group that lies in scratch.
-  GroupStatistics TakeStatistics(const float* t) const {
-    if (spec_.kind == NormKind::kRmsNorm) {
-      return FinishStatistics(0, 0, SumSquares(t, spec_.group) * inverse_size_, segment_.eps);
-    }
-    const float shift = ShiftedMean(t[0], SumShifted(t, spec_.group, t[0]) * inverse_size_);
-    double sums[2] = {};
-    AddMoments(t, spec_.group, shift, sums);
-    return FinishStatistics(shift, sums[0] * inverse_size_, sums[1] * inverse_size_, segment_.eps);
   }
 
   void RunExactGroup(const GroupChunk& chunk, GroupStatistics& statistics, float* h) const {

@@ -12,6 +12,7 @@
 #include "hwy/highway.h"
 #include "kernels/cpu/convert-inl.h"
 #include "kernels/cpu/group_statistics.h"
+#include "kernels/norm_spec.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normd {
@@ -83,6 +84,29 @@ HWY_INLINE double SumSquares(const float* t, int64_t n) {
       },
       sums);
   return sums[0];
+}
+
+// Statistics of groups that lie one after the other. Step by step for all of them, not group by
+// group: the steps of one group wait for each other, those of its neighbours do not.
+HWY_INLINE void TakeStatistics(NormKind kind, const float* t, int64_t groups, int64_t size,
+                               float eps, GroupStatistics* statistics) {
+  const double inverse_size = 1 / static_cast<double>(size);
+  if (kind == NormKind::kRmsNorm) {
+    for (int64_t i = 0; i < groups; ++i) {
+      statistics[i] = FinishStatistics(0, 0, SumSquares(t + i * size, size) * inverse_size, eps);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < groups; ++i) {
+    const float first = t[i * size];
+    statistics[i].shift = ShiftedMean(first, SumShifted(t + i * size, size, first) * inverse_size);
+  }
+  for (int64_t i = 0; i < groups; ++i) {
+    double sums[2] = {};
+    const float shift = statistics[i].shift;
+    AddMoments(t + i * size, size, shift, sums);
+    statistics[i] = FinishStatistics(shift, sums[0] * inverse_size, sums[1] * inverse_size, eps);
+  }
 }
 
 // Adds the sums of g * h and of g.
