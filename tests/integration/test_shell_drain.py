@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
 import urllib.request
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from bare_calls import SERVING
 from normd._stubs.normd.v1 import norm_pb2
-from server_process import ServerProcess
+from server_process import ServerProcess, find_binary
 
 SMALL = ("--staging_bytes=67108864", "--max_message_bytes=16777216", "--cpu_threads=1")
 FORWARD = "/normd.v1.NormService/Forward"
@@ -161,3 +162,25 @@ def test_an_idle_server_ends_at_once(start_server, how):
     start = time.monotonic()
     assert server.stop(how) == 0
     assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_before_the_server_is_ready_ends_it(how):
+    # Memory that takes far longer to touch than a signal to arrive.
+    flags = [
+        "--devices=cpu",
+        "--listen=127.0.0.1:0",
+        "--metrics_listen=",
+        "--staging_bytes=4294967296",
+    ]
+    process = subprocess.Popen(
+        [str(find_binary()), "serve", *flags], stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        first = process.stderr.readline()
+        process.send_signal(how)
+        rest = process.stderr.read()
+    assert " configuration " in first
+    assert " serving " not in rest
+    assert "stopped before it was ready exit_code=0" in rest
+    assert process.returncode == 0
