@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+import traceback
 
 from junit import Counts
 from plan import plan
@@ -50,7 +51,7 @@ def _run(step: Step, outcomes: dict[str, Outcome]) -> Outcome:
     return outcome
 
 
-def main() -> int:
+def _main() -> int:
     arguments = _arguments(sys.argv[1:])
     steps = plan(fast=arguments.fast)
     if arguments.list:
@@ -67,6 +68,15 @@ def main() -> int:
     total = sum((outcome.counts for outcome in outcomes.values()), Counts())
     print(f"{total.passed} passed, {total.failed} failed")
     return 0 if total.failed == 0 and total.passed > 0 else 1
+
+
+def main() -> int:
+    try:
+        return _main()
+    except Exception:  # the last line is promised whatever happens
+        traceback.print_exc()
+        print("0 passed, 1 failed")
+        return 1
 
 
 if __name__ == "__main__":

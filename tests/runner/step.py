@@ -67,16 +67,20 @@ def run(step: Step) -> Outcome:
 
 def _run_command(command: Sequence[str], env: Mapping[str, str], log, limit_s: float) -> bool:
     print("$", " ".join(command), file=log, flush=True)
-    # A process group of its own, so that a compiler or server below it ends with it.
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, **env},
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
+    try:
+        # A process group of its own, so that a compiler or server below it ends with it.
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=log, flush=True)
+        return False
     try:
         return process.wait(limit_s) == 0
     except subprocess.TimeoutExpired:
