@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -20,6 +21,13 @@ struct Trial {
   KernelPath path = KernelPath::kAuto;
   int64_t width = 0;
   int64_t rows = 0;
+  bool weight = false;  // with a weight, and backward its gradient
+};
+
+struct Operands {
+  std::vector<float> x;
+  std::vector<float> dy;
+  std::vector<float> weight;
 };
 
 std::string Describe(const Trial& trial) {
@@ -37,52 +45,63 @@ NormSpec SpecOf(const Trial& trial) {
   spec.path = trial.path;
   spec.width = trial.width;
   spec.group = trial.width;
-  spec.want_y = trial.direction == Direction::kForward;
-  spec.want_dx = trial.direction == Direction::kBackward;
+  spec.has_weight = trial.weight;
+  const bool forward = trial.direction == Direction::kForward;
+  spec.want_y = forward;
+  spec.want_dx = !forward;
+  spec.want_dweight = !forward && trial.weight;
   return spec;
 }
 
-// y, or dx for the gradient dy, of the rows x.
-absl::StatusOr<std::vector<float>> Run(Backend& backend, const Trial& trial,
-                                       absl::Span<const float> x, absl::Span<const float> dy) {
-  const auto elements = static_cast<int64_t>(x.size());
-  const int64_t bytes = elements * static_cast<int64_t>(sizeof(float));
-  const int64_t apart = (bytes + 255) / 256 * 256 / static_cast<int64_t>(sizeof(float));
-  absl::StatusOr<Memory> memory =
-      backend.Allocate(3 * apart * static_cast<int64_t>(sizeof(float)), MemoryKind::kStaging);
-  if (!memory.ok()) return memory.status();
+absl::Status Launch(Backend& backend, const NormSpec& spec, const Segment& segment) {
   absl::StatusOr<std::unique_ptr<Stream>> stream = backend.NewStream();
   if (!stream.ok()) return stream.status();
-  auto* const in = static_cast<float*>(memory->data());
-  float* const gradient = in + apart;
-  float* const out = in + 2 * apart;
-  std::copy(x.begin(), x.end(), in);
-  std::copy(dy.begin(), dy.end(), gradient);
-  std::fill_n(out, elements, std::nanf(""));
+  const auto segments = absl::MakeConstSpan(&segment, 1);
+  const absl::StatusOr<LaunchInfo> launch = spec.direction == Direction::kForward
+                                                ? backend.Forward(spec, segments, **stream)
+                                                : backend.Backward(spec, segments, **stream);
+  if (!launch.ok()) return launch.status();
+  return (*stream)->Synchronize();
+}
 
+// y; or dx, and with a weight dweight behind it.
+absl::StatusOr<std::vector<float>> Run(Backend& backend, const Trial& trial,
+                                       const Operands& operands) {
+  const auto elements = static_cast<int64_t>(operands.x.size());
   const NormSpec spec = SpecOf(trial);
+  const int64_t results = elements + (spec.want_dweight ? trial.width : 0);
+  const int64_t floats = 2 * elements + trial.width + results;
+  absl::StatusOr<Memory> memory =
+      backend.Allocate(floats * static_cast<int64_t>(sizeof(float)), MemoryKind::kStaging);
+  if (!memory.ok()) return memory.status();
+  auto* const x = static_cast<float*>(memory->data());
+  float* const dy = x + elements;
+  float* const weight = dy + elements;
+  float* const result = weight + trial.width;
+  std::copy(operands.x.begin(), operands.x.end(), x);
+  std::copy(operands.dy.begin(), operands.dy.end(), dy);
+  std::copy(operands.weight.begin(), operands.weight.end(), weight);
+  std::fill_n(result, results, std::nanf(""));
+
   Segment segment;
   segment.rows = trial.rows;
-  segment.x = {in, trial.width};
-  const bool forward = trial.direction == Direction::kForward;
-  if (forward) {
-    segment.y = {out, trial.width};
+  segment.x = {x, trial.width};
+  if (trial.weight) segment.weight = weight;
+  if (trial.direction == Direction::kForward) {
+    segment.y = {result, trial.width};
   } else {
-    segment.dy = {gradient, trial.width};
-    segment.dx = {out, trial.width};
+    segment.dy = {dy, trial.width};
+    segment.dx = {result, trial.width};
+    if (trial.weight) segment.dweight = result + elements;
   }
-  const absl::StatusOr<LaunchInfo> launch =
-      forward ? backend.Forward(spec, absl::MakeConstSpan(&segment, 1), **stream)
-              : backend.Backward(spec, absl::MakeConstSpan(&segment, 1), **stream);
-  if (!launch.ok()) return launch.status();
-  if (absl::Status status = (*stream)->Synchronize(); !status.ok()) return status;
-  return std::vector<float>(out, out + elements);
+  if (absl::Status status = Launch(backend, spec, segment); !status.ok()) return status;
+  return std::vector<float>(result, result + results);
 }
 
 absl::Status Compare(const Trial& trial, absl::Span<const float> got,
                      absl::Span<const float> expected) {
   for (size_t i = 0; i < expected.size(); ++i) {
-    // Values are about 1; fp32 statistics of these rows are good to 1e-5. A NaN is not close.
+    // Values are below 10; fp32 results of these rows are good to 1e-5. A NaN is not close.
     if (std::abs(got[i] - expected[i]) <= 1e-4f) continue;
     return absl::InternalError(absl::StrCat("self-test: ", Describe(trial), ": element ", i, " is ",
                                             got[i], " and should be ", expected[i]));
@@ -97,8 +116,7 @@ absl::Status InContext(const Trial& trial, const absl::Status& status) {
 
 // x = 1, 2, 3, 4 has mean 2.5, variance 1.25, mean square 7.5; dy = 1, 0, 0, 0.
 absl::Status CompareWithKnown(Backend& backend) {
-  const std::vector<float> x = {1, 2, 3, 4};
-  const std::vector<float> dy = {1, 0, 0, 0};
+  const Operands operands = {.x = {1, 2, 3, 4}, .dy = {1, 0, 0, 0}, .weight = {}};
   const auto layer = static_cast<float>(1 / std::sqrt(1.25));
   const auto rms = static_cast<float>(1 / std::sqrt(7.5));
   const struct {
@@ -121,7 +139,7 @@ absl::Status CompareWithKnown(Backend& backend) {
   };
   for (const auto& [kind, direction, expected] : known) {
     const Trial trial = {.kind = kind, .direction = direction, .width = 4, .rows = 1};
-    const absl::StatusOr<std::vector<float>> got = Run(backend, trial, x, dy);
+    const absl::StatusOr<std::vector<float>> got = Run(backend, trial, operands);
     if (!got.ok()) return InContext(trial, got.status());
     if (absl::Status status = Compare(trial, *got, expected); !status.ok()) return status;
   }
@@ -129,16 +147,17 @@ absl::Status CompareWithKnown(Backend& backend) {
 }
 
 absl::Status CompareWithReference(Backend& backend, Backend& reference, const Trial& trial) {
-  const auto elements = static_cast<size_t>(trial.rows * trial.width);
-  std::vector<float> x(elements);
-  std::vector<float> dy(elements);
-  for (size_t i = 0; i < elements; ++i) {
-    x[i] = static_cast<float>((i * 37) % 101) / 50.0f - 1.0f;
-    dy[i] = static_cast<float>((i * 53) % 97) / 48.0f - 1.0f;
+  Operands operands;
+  for (int64_t i = 0; i < trial.rows * trial.width; ++i) {
+    operands.x.push_back(static_cast<float>((i * 37) % 101) / 50.0f - 1.0f);
+    operands.dy.push_back(static_cast<float>((i * 53) % 97) / 48.0f - 1.0f);
   }
-  const absl::StatusOr<std::vector<float>> got = Run(backend, trial, x, dy);
+  for (int64_t i = 0; i < trial.width; ++i) {
+    operands.weight.push_back(static_cast<float>(i % 13) / 12.0f + 0.5f);
+  }
+  const absl::StatusOr<std::vector<float>> got = Run(backend, trial, operands);
   if (!got.ok()) return InContext(trial, got.status());
-  const absl::StatusOr<std::vector<float>> expected = Run(reference, trial, x, dy);
+  const absl::StatusOr<std::vector<float>> expected = Run(reference, trial, operands);
   if (!expected.ok()) return InContext(trial, expected.status());
   return Compare(trial, *got, *expected);
 }
@@ -154,7 +173,7 @@ absl::Status SelfTest(Backend& backend, Backend* reference) {
            {std::pair{KernelPath::kRowTiled, 64}, std::pair{KernelPath::kSingleRow, 1024},
             std::pair{KernelPath::kAuto, 128}, std::pair{KernelPath::kAuto, 4099},
             std::pair{KernelPath::kAuto, 65536}}) {
-        const Trial trial = {kind, direction, path, width, /*rows=*/7};
+        const Trial trial = {kind, direction, path, width, /*rows=*/7, /*weight=*/true};
         if (auto status = CompareWithReference(backend, *reference, trial); !status.ok()) {
           return status;
         }

@@ -82,6 +82,8 @@ TEST(SelfTest, ComparesEveryFamilyWithTheReference) {
               HasSubstr("single-row, width 1024"));
   EXPECT_THAT(Failure([](const NormSpec& spec) { return spec.width == 65536; }),
               HasSubstr("width 65536"));
+  EXPECT_THAT(Failure([](const NormSpec& spec) { return spec.want_dweight; }),
+              HasSubstr("layer_norm backward row-tiled, width 64"));
 }
 
 TEST(DeviceCopy, MeasuresAPlausibleSpeed) {
