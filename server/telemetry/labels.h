@@ -25,7 +25,8 @@ inline constexpr const char* kDataTypeLabels[kDataTypes] = {"float32", "float16"
 inline constexpr const char* kStageLabels[kStages] = {"decode", "queue", "kernel", "encode"};
 
 // Why admission refuses. They are shown from the start, others when they first happen.
-inline constexpr const char* kReasonLabels[] = {"draining", "message_size", "staging", "queue"};
+inline constexpr const char* kReasonLabels[] = {"draining", "message_size", "staging",
+                                                "queue_full"};
 
 inline size_t OpIndex(const NormSpec& spec) {
   return static_cast<size_t>(spec.kind) + (spec.has_gate() ? 2u : 0u);

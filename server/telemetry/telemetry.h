@@ -64,7 +64,7 @@ class Telemetry : public prometheus::Collectable {
   void Launched(const NormSpec& spec, const char* kernel, int64_t rows, int64_t requests,
                 absl::Duration kernel_time);
 
-  // A request was refused by admission: "queue", "draining" (kReasonLabels).
+  // A request was refused by admission: "queue_full", "draining" (kReasonLabels).
   // REQUIRES: `reason` has static storage
   void Rejected(const char* reason);
 

@@ -170,10 +170,10 @@ TEST_F(TelemetryTest, ParametersCountOnceARequest) {
 TEST_F(TelemetryTest, QueueAndRejections) {
   telemetry_.Queued(2, 100);
   telemetry_.Queued(-1, -40);
-  telemetry_.Rejected("queue");
+  telemetry_.Rejected("queue_full");
   EXPECT_EQ(Gauge(telemetry_, "normd_queue_depth", {}), 1);
   EXPECT_EQ(Gauge(telemetry_, "normd_queue_bytes", {}), 60);
-  EXPECT_EQ(Counter(telemetry_, "normd_rejected_total", {{"reason", "queue"}}), 1);
+  EXPECT_EQ(Counter(telemetry_, "normd_rejected_total", {{"reason", "queue_full"}}), 1);
   EXPECT_EQ(Counter(telemetry_, "normd_rejected_total", {{"reason", "draining"}}), 0);
 }
 
