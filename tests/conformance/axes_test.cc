@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tests/conformance/slots.h"
 #include "tests/conformance/suite.h"
 #include "tests/conformance/workload.h"
+#include "tests/oracle/oracle.h"
 
 namespace normd {
 namespace {
@@ -35,6 +40,34 @@ TEST(Axes, SpecsAreValidAndLabelsTellPointsApart) {
     distinct.insert(point);
   }
   EXPECT_EQ(labels.size(), distinct.size());
+}
+
+// A bound that nothing can break tests nothing: no element of any point is free, and few may miss
+// their value by a thousandth of the largest of their tensor. (In groups of one or two elements a
+// gradient is what cancellation leaves of its terms; it has no magnitude to be compared with.)
+TEST(Axes, TolerancesAreTight) {
+  int64_t elements = 0;
+  int64_t loose = 0;
+  int64_t free = 0;
+  uint64_t seed = kPointSeed;
+  for (const Point& point : CoveringPoints(400, kPointSeed, 1 << 11)) {
+    const Workload workload = MakeWorkload(point, seed++);
+    const Results results = RunOracle(workload.spec, workload.segment.operands);
+    for (size_t slot = IndexOf(Slot::kY); slot < kSlots; ++slot) {
+      const Reference& reference = ReferenceOf(SlotAt(slot), results);
+      double largest = 0;
+      for (const double value : reference.value) {
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+      }
+      for (const double error : reference.error) {
+        ++elements;
+        free += !std::isfinite(error);
+        loose += workload.spec.group > 2 && error > 1e-3 * largest;
+      }
+    }
+  }
+  EXPECT_EQ(free, 0);
+  EXPECT_LE(loose, elements / 1000) << "of " << elements;
 }
 
 }  // namespace

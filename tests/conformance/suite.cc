@@ -69,7 +69,7 @@ int RunSuite(int argc, char** argv, BackendFactory factory) {
     std::fprintf(stderr, "unknown argument %s\n", argv[1]);
     return 2;
   }
-  if (!testing::GTEST_FLAG(list_tests)) {
+  if (!GTEST_FLAG_GET(list_tests)) {
     absl::StatusOr<std::unique_ptr<Backend>> backend = frame.factory(0);
     if (!backend.ok()) {
       std::fprintf(stderr, "no backend to test: %s\n", backend.status().ToString().c_str());

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Callable, Iterator
 
 import grpc
+import normd
 import numpy as np
 import pytest
 from cases import Case, load
@@ -242,10 +243,14 @@ def test_nc140_shapes_that_overflow(channel: grpc.Channel, shape: list[int]) -> 
 
 
 @pytest.mark.parametrize("cols", [2**20 - 1, 2**20, 2**20 + 1, 2**24])
-def test_nc142_tensors_around_4_mib_and_of_64_mib(channel: grpc.Channel, cols: int) -> None:
+def test_nc142_tensors_around_4_mib_and_of_64_mib(
+    server: ServerProcess, channel: grpc.Channel, cols: int
+) -> None:
     """Of float32: 4 MiB less one element, 4 MiB, one more, 64 MiB."""
     op = pb.NormOp(kind=pb.NORM_KIND_RMS_NORM, eps=0)
     x = np.where(np.arange(cols) % 2, np.float32(2), np.float32(-2)).reshape(1, cols)
     request = pb.ForwardRequest(op=op, x=tensor(x))
     request.y.inline.SetInParent()
     np.testing.assert_array_equal(call(channel, request)["y"], x / 2)
+    with normd.Client(server.address) as client:  # its limits as they are
+        np.testing.assert_array_equal(client.rms_norm(x, eps=0).y, x / 2)

@@ -141,6 +141,8 @@ class Oracle {
     }
     if (layer_norm) mean_ = CorrectedMean(t_);
     for (size_t j = 0; j < size_; ++j) h_[j] = layer_norm ? t_[j] - mean_ : t_[j];
+    // The mean of one element is that element, however it was rounded.
+    if (layer_norm && size_ == 1) h_[0] = Bounded::Exact(t_[0].value - t_[0].value);
     for (size_t j = 0; j < size_; ++j) scratch_[j] = h_[j] * h_[j];
     rstd_ = Rsqrt(Mean(scratch_) + Bounded::Exact(in_.eps));
     for (size_t j = 0; j < size_; ++j) h_[j] = h_[j] * rstd_;
