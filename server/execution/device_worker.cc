@@ -77,7 +77,7 @@ void DeviceWorker::Submit(std::unique_ptr<Job> job) {
   telemetry_.Queued(1, job->bytes);
   if (absl::Status status = inbox_.Push(job); !status.ok()) {
     Left(*job);
-    telemetry_.Rejected("queue_full");
+    telemetry_.Rejected("queue");
     Refuse(*job, std::move(status));
   }
 }
