@@ -7,7 +7,6 @@
 namespace normd::cuda {
 
 bool IsSticky(cudaError_t error) {
-  // CUDA has many errors and adds more; those that end a context are these. NOLINTNEXTLINE
   switch (error) {
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchFailure:
@@ -28,7 +27,7 @@ bool IsSticky(cudaError_t error) {
     case cudaErrorSystemNotReady:
     case cudaErrorCudartUnloading:
       return true;
-    default:
+    default:  // CUDA has a hundred more and adds to them; they leave the context as it was
       return false;
   }
 }

@@ -85,7 +85,7 @@ struct BackwardShape {
   // 16 columns a thread, whatever the dtype. A gate takes registers from the block.
   static constexpr int kBlockColumns = 16;
   static constexpr int MaxBlockThreads(GateForm gate) {
-    return gate == GateForm::kNone ? 512 : 384;
+    return gate == GateForm::kNone ? 512 : 256;
   }
 };
 

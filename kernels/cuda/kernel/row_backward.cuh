@@ -115,11 +115,11 @@ class RowBackward {
     if (header_.has_statistics) {
 #pragma unroll
       for (int u = 0; u < kRows; ++u) {
-        if (moments[u].scale != 1.0f) UnpackInput(u, moments[u].scale, t[u]);
+        if (moments[u].scale != 1.0f) Rescale(u, moments[u].scale, t[u]);
       }
       return;
     }
-    const auto rescale = [&](int u, float scale) { UnpackInput(u, scale, t[u]); };
+    const auto rescale = [&](int u, float scale) { Rescale(u, scale, t[u]); };
     RegisterRows<T, kRows, kChunks, decltype(rescale)> source(t, columns_, header_.full, rescale);
     ComputeMoments<Norm>(team_, source, GroupOf(header_), segment_.eps, rows_.active, moments);
 #pragma unroll
@@ -142,6 +142,15 @@ class RowBackward {
         for (int i = 0; i < kWide; ++i) t[c * kWide + i] *= Activate(part[i], header_.silu).value;
       }
     }
+  }
+
+  // Makes t again. Rare: not worth the registers that would keep the gate.
+  __device__ void Rescale(int u, float scale, float (&t)[kElements]) {
+    if constexpr (Gate::kBeforeNorm) {
+#pragma unroll
+      for (int c = 0; c < kChunks; ++c) Forget(z_[u][c]);
+    }
+    UnpackInput(u, scale, t);
   }
 
   // From dy to g = du * w; h takes the place of t. Adds to the sums of dweight and dbias and to
