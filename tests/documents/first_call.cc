@@ -1,4 +1,3 @@
-// The README's first call from C++, as it stands there.
 #include <cstdio>
 #include <vector>
 

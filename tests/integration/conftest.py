@@ -7,6 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from server_process import ServerProcess
 
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Here, not in pyproject.toml: the tarball has this folder without it."""
+    config.addinivalue_line(
+        "markers", "checkout: needs the repository or its tools; tests/gpu/run leaves it out"
+    )
+
+
 StartServer = Callable[..., ServerProcess]
 
 

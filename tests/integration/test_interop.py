@@ -6,12 +6,14 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
 from server_process import ServerProcess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROTOS = ROOT / "proto"
 
 
+@pytest.mark.checkout
 def test_a_bare_client_from_the_proto_gets_right_results(
     server: ServerProcess, tmp_path: pathlib.Path
 ) -> None:

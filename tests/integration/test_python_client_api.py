@@ -71,6 +71,7 @@ def test_every_module_is_private() -> None:
     assert [name for name in modules if not name.startswith("_")] == []
 
 
+@pytest.mark.checkout
 def test_the_versions_of_package_and_project_are_one() -> None:
     cmake = (ROOT / "CMakeLists.txt").read_text()
     project = re.search(r"project\(normd VERSION (\S+)", cmake)
@@ -89,6 +90,7 @@ def test_every_error_is_in_the_tree_and_survives_pickling(name: str, code: str) 
     assert str(error) == "x.shape: is wrong"
 
 
+@pytest.mark.checkout
 def test_errors_drawn_in_the_docs_are_those_that_exist() -> None:
     tree = (ROOT / "client/README.md").read_text()
     assert set(re.findall(r"[├└]── (\w+)", tree)) == set(ERRORS)

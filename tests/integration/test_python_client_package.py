@@ -21,6 +21,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from server_process import ROOT, ServerProcess
 
+pytestmark = pytest.mark.checkout
+
 PACKAGE = ROOT / "client" / "python"
 TESTS = pathlib.Path(__file__).parent
 PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text())
