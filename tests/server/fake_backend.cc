@@ -107,6 +107,7 @@ absl::StatusOr<LaunchInfo> FakeBackend::Forward(const NormSpec& spec,
                                                 absl::Span<const Segment> segments,
                                                 Stream& /*stream*/) {
   for (const Segment& segment : segments) {
+    if (segment.rows == 0) continue;
     const auto rows = static_cast<size_t>(segment.rows);
     const size_t bytes = rows * static_cast<size_t>(spec.width * SizeOf(spec.dtype));
     const size_t statistic_bytes = rows * static_cast<size_t>(spec.groups()) * sizeof(float);

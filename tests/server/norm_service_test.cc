@@ -260,6 +260,7 @@ TEST_F(NormServiceTest, ARequestIsCountedOnceOnEveryWayOut) {
   EXPECT_FALSE(Forward(server_, LayerNormRequest(2, 4), response).ok());
   const auto running = Occupy();
   EXPECT_FALSE(Forward(server_, LayerNormRequest(2, 4), response, absl::Milliseconds(30)).ok());
+  ASSERT_TRUE(Eventually([&] { return server_.service().unanswered() == 1; }));
   BackgroundCall waiting(server_, LayerNormRequest(2, 4));
   ASSERT_TRUE(Eventually([&] { return server_.service().unanswered() == 2; }));
   waiting.Cancel();
