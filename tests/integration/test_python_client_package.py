@@ -25,8 +25,12 @@ pytestmark = pytest.mark.checkout
 
 PACKAGE = ROOT / "client" / "python"
 TESTS = pathlib.Path(__file__).parent
-PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text())
 STUBS = {"normd/_stubs/normd/v1/norm_pb2.py", "normd/_stubs/normd/v1/norm_pb2.pyi"}
+
+
+def project() -> dict:
+    """What pyproject.toml declares. Read by a test: a tarball has no such file."""
+    return tomllib.loads((PACKAGE / "pyproject.toml").read_text())
 
 
 def run(*command: object, **options: object) -> str:
@@ -78,7 +82,7 @@ def installed(python: pathlib.Path) -> dict[str, Version]:
 def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, pathlib.Path]:
     """The sdist of the checkout, and the wheel that the sdist gives."""
     folder = tmp_path_factory.mktemp("archives")
-    python = make_venv(folder / "builder", *PROJECT["build-system"]["requires"])
+    python = make_venv(folder / "builder", *project()["build-system"]["requires"])
     run(python, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=PACKAGE)
     (sdist,) = folder.glob("*.tar.gz")
     wheel = ("wheel", "--quiet", "--no-deps", "--no-build-isolation")
@@ -104,7 +108,7 @@ def test_the_wheel_carries_stubs_and_types(archives) -> None:
 def test_it_runs_on_the_oldest_dependencies(
     archives, server: ServerProcess, tmp_path: pathlib.Path
 ) -> None:
-    pins = dict(oldest(one) for one in applying(PROJECT["project"]["dependencies"]))
+    pins = dict(oldest(one) for one in applying(project()["project"]["dependencies"]))
     exact = (f"{name}=={version}" for name, version in pins.items())
     python = make_venv(tmp_path / "oldest", str(archives[1]), *exact, "pytest", "pytest-timeout")
     assert pins.items() <= installed(python).items()
@@ -118,7 +122,7 @@ def test_it_runs_on_the_oldest_dependencies(
 
 
 def test_the_lower_bound_of_protobuf_is_what_the_stubs_ask_for(archives) -> None:
-    (bound,) = (r for r in applying(PROJECT["project"]["dependencies"]) if r.name == "protobuf")
+    (bound,) = (r for r in applying(project()["project"]["dependencies"]) if r.name == "protobuf")
     with zipfile.ZipFile(archives[1]) as archive:
         text = archive.read("normd/_stubs/normd/v1/norm_pb2.py").decode()
     (generated,) = (line for line in text.splitlines() if "Protobuf Python Version" in line)
