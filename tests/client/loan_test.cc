@@ -6,36 +6,27 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
 namespace normd {
 namespace {
 
-TEST(Loan, EndsWhenEverySliceIsBack) {
+TEST(Loan, EndsWhenEveryCopyOfTheSliceIsBack) {
   const std::vector<std::byte> memory(64);
   std::optional<Loan> loan(std::in_place);
-  std::optional<grpc::Slice> first(loan->Lend(memory));
-  std::optional<grpc::Slice> copy(*first);
-  std::atomic<bool> back = false;
-  std::atomic<bool> first_gone = false;
+  grpc::Slice slice = loan->Lend(memory);
+  std::atomic<bool> returned = false;
   // gRPC returns slices on threads of its own, some after the call.
-  std::thread other([&] {
-    first.reset();
-    first_gone = true;
-    while (!back) std::this_thread::yield();
-    copy.reset();
+  std::thread other([&returned, copy = slice]() mutable {
+    absl::SleepFor(absl::Milliseconds(20));
+    returned = true;
+    copy = grpc::Slice();
   });
-  while (!first_gone) std::this_thread::yield();
-  std::atomic<bool> ended = false;
-  std::thread waiter([&] {
-    loan.reset();
-    ended = true;
-  });
-  EXPECT_FALSE(ended) << "a copy of the slice is still out";
-  back = true;
+  slice = grpc::Slice();
+  loan.reset();
+  EXPECT_TRUE(returned) << "the loan ended while a copy was out";
   other.join();
-  waiter.join();
-  EXPECT_TRUE(ended);
 }
 
 TEST(Loan, SurvivesManyReturnsFromManyThreads) {
