@@ -70,7 +70,7 @@ class BackwardUnit {
     const int64_t groups = tile.elements() / size;
     GroupStatistics* const statistics = s_.statistics.data();
     GroupGradient* const gradients = s_.gradients.data();
-    if (spec_.has_statistics) {
+    if (reads_statistics()) {
       for (int64_t i = 0; i < groups; ++i) statistics[i] = Saved(StatisticsIndex(tile, i));
     } else {
       TakeStatistics(spec_.kind, t_, groups, size, segment_.eps, statistics);
@@ -103,6 +103,12 @@ class BackwardUnit {
     }
   }
 
+  // One column is its own mean: h is 0 whatever was saved.
+  bool reads_statistics() const {
+    const bool own_mean = spec_.kind == NormKind::kLayerNorm && spec_.group == 1;
+    return spec_.has_statistics && !own_mean;
+  }
+
   // Of group `i` of a tile, in the saved statistics.
   int64_t StatisticsIndex(const Tile& tile, int64_t i) const {
     const int64_t tile_groups = tile.columns / spec_.group;
@@ -125,7 +131,7 @@ class BackwardUnit {
   }
 
   void TakeExact(int64_t index, ExactGroup::Chunks chunks, ExactGroup& exact) const {
-    if (spec_.has_statistics && IsFaithful(segment_.rstd[index])) {
+    if (reads_statistics() && IsFaithful(segment_.rstd[index])) {
       exact.UseStatistics(SavedMean(index), segment_.rstd[index]);
     } else {
       exact.TakeStatistics(chunks);
@@ -193,7 +199,7 @@ class BackwardUnit {
 
   GroupStatistics TakeWideStatistics(int64_t row, int64_t column) {
     const bool centred = spec_.kind == NormKind::kLayerNorm;
-    if (spec_.has_statistics) return Saved(WideIndex(row, column));
+    if (reads_statistics()) return Saved(WideIndex(row, column));
     float shift = 0;
     if (centred) {
       float first = 0;

@@ -59,7 +59,9 @@ LaunchHeader EncodeHeader(const NormSpec& spec, const Plan& plan) {
   header.has_bias = spec.has_bias;
   header.has_residual = spec.has_residual;
   header.has_dresidual_out = spec.has_dresidual_out;
-  header.has_statistics = spec.has_statistics;
+  // One column is its own mean: h is 0 whatever was saved.
+  const bool own_mean = spec.kind == NormKind::kLayerNorm && spec.group == 1;
+  header.has_statistics = spec.has_statistics && !own_mean;
   header.round_before_weight = spec.round_before_weight;
   header.want_y = spec.want_y;
   header.want_mean = spec.want_mean;

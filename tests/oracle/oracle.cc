@@ -133,7 +133,9 @@ class Oracle {
   // mean, rstd, h
   void Normalise(const Group& group) {
     const bool layer_norm = spec_.kind == NormKind::kLayerNorm;
-    if (spec_.has_statistics) {
+    // The mean of one element is that element, however it was rounded and whatever was saved.
+    const bool own_mean = layer_norm && size_ == 1;
+    if (spec_.has_statistics && !own_mean) {
       if (layer_norm) mean_ = Exact(in_.mean, Statistic(group));
       rstd_ = Exact(in_.rstd, Statistic(group));
       for (size_t j = 0; j < size_; ++j) h_[j] = (layer_norm ? t_[j] - mean_ : t_[j]) * rstd_;
@@ -141,8 +143,7 @@ class Oracle {
     }
     if (layer_norm) mean_ = CorrectedMean(t_);
     for (size_t j = 0; j < size_; ++j) h_[j] = layer_norm ? t_[j] - mean_ : t_[j];
-    // The mean of one element is that element, however it was rounded.
-    if (layer_norm && size_ == 1) h_[0] = Bounded::Exact(t_[0].value - t_[0].value);
+    if (own_mean) h_[0] = Bounded::Exact(t_[0].value - t_[0].value);
     for (size_t j = 0; j < size_; ++j) scratch_[j] = h_[j] * h_[j];
     rstd_ = Rsqrt(Mean(scratch_) + Bounded::Exact(in_.eps));
     for (size_t j = 0; j < size_; ++j) h_[j] = h_[j] * rstd_;

@@ -13,12 +13,20 @@ struct GradientMeans {
   float g;
 };
 
-// dt without the gradient that arrives at residual_out.
+// dt without the gradient that arrives at residual_out, and without the scale of the row. The scale
+// comes last: what it multiplies may be 0 where the true rstd is beyond fp32.
 template <typename Norm>
-__device__ float InputGradient(float g, float h, const GradientMeans& means, float true_rstd) {
-  float rest = __fmaf_rn(-h, means.gh, g);
-  if constexpr (Norm::kCentered) rest -= means.g;
-  return rest * true_rstd;
+__device__ float InputGradient(float g, float h, const GradientMeans& means, const Moments& m) {
+  // In this order: g - means.g is exact where the two are close, as in a group of one column.
+  const float centered = Norm::kCentered ? g - means.g : g;
+  return __fmaf_rn(-h, means.gh, centered) * m.rstd;
+}
+
+template <int kColumns>
+__device__ void ApplyScale(const Moments& m, float (&gradient)[kColumns]) {
+  if (m.scale == 1.0f) return;
+#pragma unroll
+  for (int i = 0; i < kColumns; ++i) gradient[i] *= m.scale;
 }
 
 // du: the gradient that arrives at u = h * w + b.

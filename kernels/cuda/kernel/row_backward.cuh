@@ -92,10 +92,11 @@ class RowBackward {
 #pragma unroll
     for (int u = 0; u < kRows; ++u) {
       const GroupSize group = GroupOf(header_);
-      const GradientMeans means{group.Mean(sums[u]), group.Mean(sums[(kSums - 1) * kRows + u])};
+      const GradientMeans means{group.MeanOrInfinity(sums[u]),
+                                group.MeanOrInfinity(sums[(kSums - 1) * kRows + u])};
 #pragma unroll
       for (int c = 0; c < kChunks; ++c) {
-        NormBackward(u, c, means, moments[u].TrueRstd(), h[u], g[u]);
+        NormBackward(u, c, means, moments[u], h[u], g[u]);
       }
     }
   }
@@ -110,17 +111,21 @@ class RowBackward {
     }
   }
 
-  // The moments of rows that came without, and t times their scale.
+  // The moments of rows that came without, and t times their scale. Columns past the group count
+  // as the mean: whatever the mean is, they add nothing to the sums.
   __device__ void FindMoments(Moments (&moments)[kRows], float (&t)[kRows][kElements]) {
+    const auto rescale = [&](int u, float scale) { Rescale(u, scale, t[u]); };
+    RegisterRows<T, kRows, kChunks, decltype(rescale)> source(t, columns_, header_.full, rescale);
     if (header_.has_statistics) {
+      float mean[kRows];
 #pragma unroll
       for (int u = 0; u < kRows; ++u) {
         if (moments[u].scale != 1.0f) Rescale(u, moments[u].scale, t[u]);
+        mean[u] = moments[u].mean;
       }
+      source.Pad(mean);
       return;
     }
-    const auto rescale = [&](int u, float scale) { Rescale(u, scale, t[u]); };
-    RegisterRows<T, kRows, kChunks, decltype(rescale)> source(t, columns_, header_.full, rescale);
     ComputeMoments<Norm>(team_, source, GroupOf(header_), segment_.eps, rows_.active, moments);
 #pragma unroll
     for (int u = 0; u < kRows; ++u) {
@@ -196,14 +201,14 @@ class RowBackward {
   }
 
   // From g to dx, dresidual, and dz of a gate before the norm.
-  __device__ void NormBackward(int u, int c, const GradientMeans& means, float true_rstd,
+  __device__ void NormBackward(int u, int c, const GradientMeans& means, const Moments& moments,
                                const float (&h)[kElements], const float (&g)[kElements]) {
     const bool aligned = segment_.aligned_rows;
     float dt[kWide];
 #pragma unroll
     for (int i = 0; i < kWide; ++i) {
       const int e = c * kWide + i;
-      dt[i] = InputGradient<Norm>(g[e], h[e], means, true_rstd);
+      dt[i] = InputGradient<Norm>(g[e], h[e], means, moments);
     }
     if constexpr (Gate::kBeforeNorm) {
       float x[kWide];
@@ -218,10 +223,13 @@ class RowBackward {
         dz[i] = dt[i] * x[i] * a.slope;
         dt[i] *= a.value;
       }
-      if (header_.want_dz) StoreVector<T>(segment_.dz, aligned, rows_, u, columns_, c, dz);
-    } else if (header_.has_dresidual_out) {
-      AddResidualGradient(u, c, dt);
+      if (header_.want_dz) {
+        ApplyScale(moments, dz);
+        StoreVector<T>(segment_.dz, aligned, rows_, u, columns_, c, dz);
+      }
     }
+    ApplyScale(moments, dt);
+    if (!Gate::kBeforeNorm && header_.has_dresidual_out) AddResidualGradient(u, c, dt);
     if (header_.want_dx) StoreVector<T>(segment_.dx, aligned, rows_, u, columns_, c, dt);
     if (header_.want_dresidual) {
       StoreVector<T>(segment_.dresidual, aligned, rows_, u, columns_, c, dt);

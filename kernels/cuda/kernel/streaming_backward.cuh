@@ -54,7 +54,8 @@ __device__ void StreamingSumsOfRow(const LaunchHeader& header, const BackwardSeg
   team.template Reduce<Add>(parts);
   if (active[0] && team.rank() == 0) {
     const GroupSize group = GroupOf(header);
-    segment.sums[index] = {moments[0], {group.Mean(parts[0]), group.Mean(parts[1])}};
+    segment.sums[index] = {moments[0],
+                           {group.MeanOrInfinity(parts[0]), group.MeanOrInfinity(parts[1])}};
   }
 }
 
@@ -109,12 +110,16 @@ class StreamingApply {
       const float du = AffineGradient<Gate>(dy[i], a);
       dweight[i] = __fmaf_rn(du, weighted, dweight[i]);
       dbias[i] += du;
-      dt[i] = InputGradient<Norm>(du * weight_[i], h, sums.means, sums.moments.TrueRstd());
+      dt[i] = InputGradient<Norm>(du * weight_[i], h, sums.means, sums.moments);
       if constexpr (Gate::kAfterNorm) {
         dz[i] = dy[i] * __fmaf_rn(weighted, weight_[i], bias_[i]) * a.slope;
       }
     }
-    if constexpr (Gate::kBeforeNorm) GateBackward(gate, dt, dz);
+    if constexpr (Gate::kBeforeNorm) {
+      GateBackward(gate, dt, dz);
+      ApplyScale(sums.moments, dz);
+    }
+    ApplyScale(sums.moments, dt);
     StoreRow(dt, dz);
   }
 
