@@ -82,14 +82,11 @@ void DeviceWorker::Submit(std::unique_ptr<Job> job) {
   }
 }
 
-void DeviceWorker::Cancel(uint64_t id) {
+void DeviceWorker::Cancel(uint64_t id, absl::Status why) {
   std::unique_ptr<Job> job = inbox_.Remove(id);
   if (job == nullptr) return;
   Left(*job);
-  // gRPC cancels a call at its deadline too, and may be a moment ahead of our watch.
-  Refuse(*job, job->deadline <= clock_.Now()
-                   ? Expired()
-                   : absl::CancelledError("the client cancelled the call"));
+  Refuse(*job, std::move(why));
 }
 
 void DeviceWorker::Shutdown() {

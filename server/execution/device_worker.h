@@ -51,14 +51,14 @@ class DeviceWorker {
   DeviceWorker(const DeviceWorker&) = delete;
   DeviceWorker& operator=(const DeviceWorker&) = delete;
 
-  // Takes the job and calls its `done` once, perhaps before it returns: OK; DEADLINE_EXCEEDED and
-  // CANCELLED, at that moment and without a launch; RESOURCE_EXHAUSTED with a retry delay;
+  // Takes the job and calls its `done` once, perhaps before it returns: OK; DEADLINE_EXCEEDED, at
+  // that moment and without a launch; what Cancel says; RESOURCE_EXHAUSTED with a retry delay;
   // UNAVAILABLE, shut down or device lost; INTERNAL, the launch failed (details in the log).
   // REQUIRES: the kernels' Validate accepts the spec and the segment; its memory is of staging()
   void Submit(std::unique_ptr<Job> job);
 
-  // Ends the job with this id with CANCELLED if it still waits. One that was launched completes.
-  void Cancel(uint64_t id);
+  // Ends the job with this id with `why` if it still waits. One that was launched completes.
+  void Cancel(uint64_t id, absl::Status why);
 
   // Refuses new jobs, fails those that wait, completes those launched, ends the threads.
   void Shutdown();

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "grpc/support/time.h"
 #include "grpcpp/support/slice.h"
+#include "server/rpc/deadline.h"
 #include "server/rpc/decode.h"
 #include "server/rpc/encode.h"
 #include "server/rpc/grpc_status.h"
@@ -14,20 +14,6 @@
 #include "spdlog/spdlog.h"
 
 namespace normd {
-namespace {
-
-// The deadline that the client sent, as a reading of the worker's clock.
-absl::Time DeadlineOf(const grpc::ServerContext& context, absl::Time now) {
-  const gpr_timespec deadline = context.raw_deadline();
-  if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0) {
-    return absl::InfiniteFuture();
-  }
-  const gpr_timespec left = gpr_time_sub(deadline, gpr_now(deadline.clock_type));
-  return now + absl::Seconds(left.tv_sec) + absl::Nanoseconds(left.tv_nsec);
-}
-
-}  // namespace
-
 void NormCall::Post(NormCallContext& context, grpc::ServerCompletionQueue& queue,
                     Direction direction) {
   auto* call = new NormCall(context, queue, direction);  // deletes itself (call.h)
@@ -120,7 +106,8 @@ void NormCall::Submit() {
 
 void NormCall::Cancelled() {
   // Before the submission there is nothing to cancel: this thread submits.
-  shared_.worker.Cancel(id_);
+  const absl::Time now = shared_.worker.clock().Now();
+  shared_.worker.Cancel(id_, WhyCancelled(arrived_, deadline_, now));
 }
 
 void NormCall::JobDone(const JobResult& result) {

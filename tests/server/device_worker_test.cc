@@ -129,7 +129,7 @@ TEST_F(DeviceWorkerTest, CancelsAJobThatWaits) {
   Outcome running, waiting;
   Occupy(running);
   Submit(2, waiting);
-  worker_->Cancel(2);
+  worker_->Cancel(2, absl::CancelledError("gone"));
   EXPECT_EQ(waiting.times(), 1);  // inside Cancel
   EXPECT_EQ(waiting.Wait().status.code(), absl::StatusCode::kCancelled);
   backend_.Release();
@@ -137,25 +137,14 @@ TEST_F(DeviceWorkerTest, CancelsAJobThatWaits) {
   EXPECT_EQ(backend_.launches(), 1);
 }
 
-TEST_F(DeviceWorkerTest, ACancelledJobPastItsDeadlineIsSaidToBeThat) {
-  Outcome running, waiting;
-  Occupy(running);
-  Submit(2, waiting, absl::Seconds(1));
-  clock_.Advance(absl::Seconds(1));
-  worker_->Cancel(2);
-  EXPECT_EQ(waiting.Wait().status.code(), absl::StatusCode::kDeadlineExceeded);
-  backend_.Release();
-  running.Wait();
-}
-
 TEST_F(DeviceWorkerTest, AJobThatWasLaunchedCompletesAllTheSame) {
   Outcome running;
   Occupy(running);
-  worker_->Cancel(1);
+  worker_->Cancel(1, absl::CancelledError("gone"));
   EXPECT_EQ(running.times(), 0);
   backend_.Release();
   EXPECT_TRUE(running.Wait().status.ok());
-  worker_->Cancel(1);  // long gone
+  worker_->Cancel(1, absl::CancelledError("gone"));  // long gone
   EXPECT_EQ(running.times(), 1);
 }
 
@@ -241,7 +230,7 @@ TEST_F(DeviceWorkerTest, EveryJobEndsOnceWhateverHappens) {
       job->spec.want_rstd = true;
       job->segment.rows = 0;
       worker_->Submit(std::move(job));
-      if (i % 3 == 0) worker_->Cancel(index + 1);
+      if (i % 3 == 0) worker_->Cancel(index + 1, absl::CancelledError("gone"));
       if (i % 7 == 0) clock_.Advance(absl::Milliseconds(1));
     }
   };
