@@ -129,7 +129,8 @@ void NaiveRows::Statistics(int64_t row, int64_t first, int64_t size) {
   const bool layer_norm = spec_.kind == NormKind::kLayerNorm;
   const int64_t at = row * spec_.groups() + first / size;
   mean_ = 0;
-  if (spec_.has_statistics && !Has(Fault::kSavedStatisticsIgnored)) {
+  const bool own_mean = layer_norm && size == 1;
+  if (spec_.has_statistics && !own_mean && !Has(Fault::kSavedStatisticsIgnored)) {
     if (layer_norm) mean_ = s_.mean[at];
     rstd_ = s_.rstd[at];
     return;

@@ -6,6 +6,7 @@
 // - round_before_weight: u and dweight use round(h); dx and the sums in it use h
 // (straight-through).
 // - weight absent: factor 1, whatever the offset.
+// - LayerNorm of one element a group: h = 0, whatever statistics were saved.
 // - backward with a fused residual add: x is residual_out; dx and dresidual are the same numbers.
 #ifndef NORMD_TESTS_ORACLE_ORACLE_H_
 #define NORMD_TESTS_ORACLE_ORACLE_H_

@@ -231,6 +231,19 @@ TEST(Oracle, SavedStatisticsAreUsedAsTheyAre) {
   EXPECT_NE(RunOracle(spec, operands).dx.value, recomputed);
 }
 
+TEST(Oracle, OneElementIsItsOwnMeanWhateverWasSaved) {
+  std::mt19937 random(10);
+  NormSpec spec = HalfSpec(Direction::kBackward);
+  spec.group = 1;
+  spec.has_statistics = spec.has_weight = true;
+  Operands operands = RandomOperands(spec, random);
+  operands.mean.assign(kRows * kWidth, 17.0);
+  operands.rstd.assign(kRows * kWidth, 3.0);
+  const Results results = RunOracle(spec, operands);
+  EXPECT_EQ(results.dx.value, std::vector<double>(kRows * kWidth, 0.0));
+  EXPECT_EQ(results.dweight.value, std::vector<double>(kWidth, 0.0));
+}
+
 TEST(Oracle, ConstantRowsGiveTheBiasExactly) {
   NormSpec spec = HalfSpec(Direction::kForward);
   spec.has_weight = spec.has_bias = true;
