@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
 import time
 from typing import Any
 
@@ -142,7 +143,8 @@ def test_messages_above_four_mebibytes_pass_both_ways(client: normd.Client) -> N
 
 def test_execution_says_how_it_ran(client: normd.Client) -> None:
     run = client.layer_norm(rows((12, 16)), eps=1).execution
-    assert run.device == "cpu"
+    on_cpu = os.environ.get("NORMD_TEST_DEVICES", "cpu") == "cpu"
+    assert run.device == ("cpu" if on_cpu else "cuda:0")
     assert run.kernel
     assert (run.batch_rows, run.batch_requests) == (12, 1)
     timings = run.timings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import pathlib
 import pickle
 import pkgutil
@@ -343,7 +344,7 @@ def test_the_allocator_is_tuned_unless_told_otherwise(setting: str, code: str, t
     program = f"import normd, normd._allocator as a; {code}; print(a._state)"
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={"NORMD_TUNE_ALLOCATOR": setting},
+        env={**os.environ, "NORMD_TUNE_ALLOCATOR": setting},
         capture_output=True,
         text=True,
         check=True,

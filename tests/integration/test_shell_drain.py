@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -152,7 +153,8 @@ def test_a_reply_that_is_not_read_cannot_hold_the_server(start_server, tmp_path,
                 time.sleep(0.01)
         assert server.stop(signal.SIGINT) == 3
     last = server.log().splitlines()[-1]
-    assert "the drain deadline passed unanswered_requests=1 exit_code=3" in last
+    # The reply that nobody reads, and perhaps a call that was just refused.
+    assert re.search("the drain deadline passed unanswered_requests=[12] exit_code=3", last)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -42,6 +42,7 @@ def call(server: ServerProcess, width: int, rows: int = 3) -> None:
         client.layer_norm(np.ones((rows, width), np.float32), eps=1e-5)
 
 
+@pytest.mark.checkout
 def test_promtool_has_nothing_to_say(server):
     call(server, 8)
     text = scrape(server)
